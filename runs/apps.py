@@ -1,0 +1,10 @@
+"""The Django application that holds runs and every way to ask for one."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class RunsConfig(AppConfig):
+    name = "runs"
+    default_auto_field = "django.db.models.BigAutoField"
