@@ -1,5 +1,5 @@
-#!/usr/bin/env python3
-"""Entry point of every `manage.py` command."""
+#!/usr/bin/env python
+"""The command line of the site."""
 
 from __future__ import annotations
 
