@@ -1,0 +1,130 @@
+"""Who runs next: fair among sessions, first in first out within one, at most `slots` at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Count, F, Min, Q
+from django.utils import timezone
+
+from runs import journal
+from runs.journal import Entry
+from runs.models import QueueLock, Run, Session
+from runs.state import dump
+from sandboxes.errors import QueueFull
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
+WAITING = ("queued", "awaiting_approval")
+
+
+def require_room(*, session: Session, max_per_session: int, max_total: int) -> None:
+    """Refuse a run when its session's or the whole queue is full."""
+    waiting = Run.objects.filter(status__in=WAITING).aggregate(
+        total=Count("pk"), mine=Count("pk", filter=Q(session=session))
+    )
+    if waiting["mine"] >= max_per_session:
+        raise QueueFull(
+            f"{waiting['mine']} runs of this session wait already; at most {max_per_session} may.",
+            limit="forge.queue.maxPerSession",
+        )
+    if waiting["total"] >= max_total:
+        raise QueueFull(f"{waiting['total']} runs wait already; at most {max_total} may.", limit="forge.queue.maxTotal")
+
+
+def _order() -> list[tuple[Any, ...]]:
+    """The sessions that wait, best claim first: fewest running, then longest unserved, then oldest request."""
+    waiting = list(
+        Run.objects.filter(status="queued").values_list("session_id", "session__last_claimed_at").annotate(first=Min("number"))
+    )
+    if not waiting:
+        return []
+    running = Counter(Run.objects.filter(status="running").values_list("session_id", flat=True))
+    return sorted((running[session], last or _NEVER, first, session) for session, last, first in waiting)
+
+
+def claim_next(*, worker_id: str, slots: int) -> Run | None:
+    """Take the run whose turn it is and mark it running; None when nothing waits or every slot is taken."""
+    if not Run.objects.filter(status="queued").exists():
+        return None
+    with transaction.atomic():
+        if connection.features.has_select_for_update:
+            QueueLock.objects.select_for_update().get_or_create(pk=1)
+        if Run.objects.filter(status="running").count() >= slots:
+            return None
+        for _, _, number, _ in _order():
+            run = _claim(number, worker_id=worker_id)
+            if run is not None:
+                return run
+    return None
+
+
+def _claim(number: int, *, worker_id: str) -> Run | None:
+    run = Run.objects.select_related("session").get(pk=number)
+    now = timezone.now()
+    state_before = dump(run.session.state) if run.state_before is None and _state_is_on(run) else None
+    claimed = Run.objects.filter(pk=number, status="queued").update(
+        status="running",
+        started_at=now,
+        worker=worker_id,
+        clock_ms=int(now.timestamp() * 1000),
+        state_before=state_before,
+        last_seq=F("last_seq") + 1,
+    )
+    if not claimed:
+        return None
+    run.status, run.started_at, run.worker, run.state_before = Run.Status.RUNNING, now, worker_id, state_before
+    run.clock_ms = int(now.timestamp() * 1000)
+    run.last_seq += 1
+    data = {"backend": run.backend, "isolation": run.isolation, "reason": run.reason, "engine": run.engine}
+    journal.insert(run, [Entry(kind="started", data=data, at=now)], first_seq=run.last_seq)
+    Session.objects.filter(pk=run.session_id).update(last_claimed_at=now)
+    return run
+
+
+def _state_is_on(run: Run) -> bool:
+    return "maxStateBytes" in run.limits
+
+
+def counts(session: Session | None = None) -> dict[str, int]:
+    """How many runs are active, by status; of one session when given."""
+    rows = Run.objects.filter(status__in=("running", *WAITING))
+    if session is not None:
+        rows = rows.filter(session=session)
+    found = dict(rows.values_list("status").annotate(n=Count("pk")))
+    return {status: found.get(status, 0) for status in ("running", *WAITING)}
+
+
+def position(run: Run) -> int | None:
+    """The run's place in line, 1 being next; None when it does not wait.
+
+    Follows the claim's own order: sessions take turns, so a run is ahead when its turn comes first.
+    """
+    return positions([run]).get(run.pk)
+
+
+def positions(runs: Iterable[Run]) -> dict[int, int]:
+    """The places in line of several runs, by number."""
+    wanted = {run.pk for run in runs if run.status == "queued"}
+    if not wanted:
+        return {}
+    line = [number for number, _ in line_up()]
+    return {number: place for place, number in enumerate(line, start=1) if number in wanted}
+
+
+def line_up() -> list[tuple[int, str]]:
+    """Every queued run's `(number, session)` in the order in which they will be claimed."""
+    order = _order()
+    by_session: dict[str, list[int]] = {}
+    for number, session in Run.objects.filter(status="queued").order_by("number").values_list("number", "session_id"):
+        by_session.setdefault(session, []).append(number)
+    # Each claim raises its session's count of running runs by one, so sessions interleave by that count.
+    turns = [
+        (running + turn, last, first, number, session)
+        for running, last, first, session in order
+        for turn, number in enumerate(by_session.get(session, ()))
+    ]
+    return [(number, session) for *_, number, session in sorted(turns)]

@@ -1,0 +1,48 @@
+"""Sessions: making them, finding them with the caller's rights, ending them."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from runs.configuration import config_for, workspace_named
+from runs.models import Run, Session, User
+from runs.requests import MAX_TITLE_CHARS, storable
+from sandboxes.errors import Conflict, Forbidden, InvalidInput, NotFound
+
+
+def create_session(*, user: User, title: str = "", workspace: str = "default", parent: Session | None = None) -> Session:
+    """Make a session; a child shares its root's scratchpad and workspace rules of its own."""
+    title = title.strip()
+    if len(title) > MAX_TITLE_CHARS:
+        raise InvalidInput(f"A title has at most {MAX_TITLE_CHARS} characters.", field="title")
+    workspace_named(config_for(), workspace)
+    return Session.objects.create(
+        owner=user,
+        title=storable(title),
+        workspace=workspace,
+        parent=parent,
+        root_id=parent.root_id_or_self if parent else None,
+    )
+
+
+def session_for(user: User, session_id: str, *, write: bool = False) -> Session:
+    """The session, if this user may see it (`NOT_FOUND`) and, to write, owns it (`FORBIDDEN`)."""
+    session = Session.objects.visible_to(user).filter(pk=session_id).first()
+    if session is None:
+        raise NotFound("There is no such session of yours.")
+    if write and session.owner_id != user.pk:
+        raise Forbidden("Only its owner can act in this session.", hint="Open a session of your own.")
+    return session
+
+
+def delete_session(*, user: User, session: Session) -> None:
+    """Remove a session with its runs; refused while one of them is active."""
+    from runs.cleaning import remove_session_files
+
+    with transaction.atomic():
+        family = Session.objects.filter(pk=session.pk) | Session.objects.filter(root=session)
+        if Run.objects.active().filter(session__in=family).exists():
+            raise Conflict("A run of this session has not ended.", hint="Stop it first, then delete the session.")
+        run_ids = list(Run.objects.filter(session__in=family).values_list("id", flat=True))
+        session.delete()
+    remove_session_files(session=session, run_ids=run_ids)

@@ -1,0 +1,13 @@
+"""What the queue's token sets off: claim what is next and execute it, until nothing is left to claim."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+
+@shared_task(name="runs.work", acks_late=False)
+def work() -> None:
+    """Take turns: each claim decides anew who is next, so one token may serve any waiting run."""
+    from runs.worker import work_until_idle
+
+    work_until_idle()

