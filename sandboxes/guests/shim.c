@@ -18,6 +18,9 @@
 __attribute__((import_module("forja"), import_name("send")))
 extern int host_send(int op, const char *text, int length);
 
+/* engine.c: dependents(promise) -> array of the promises that settle because of it */
+extern JSValue fj_dependents(JSContext *c, JSValueConst self, int argc, JSValueConst *argv);
+
 static JSRuntime *rt;
 static JSContext *ctx;
 static JSValue fn_run, fn_settle, fn_rejected, fn_finish, promise;
@@ -46,13 +49,11 @@ void EXPORT(fj_clock)(double unix_ms) { clock_us = (int64_t)(unix_ms * 1000.0); 
 
 /* ── Standard streams ──────────────────────────────────────────────────────────────────────────
  * libc's stdio is linked in for the engine's debug dumps, which nothing calls. With these four answering
- * "no such stream" the module imports no WASI function at all. */
+ * "no such stream" the module imports no WASI function at all: forja.send is its whole world. */
 
-int close(int fd) { (void)fd; return -1; }
-
-__wasi_errno_t __wasi_fd_close(__wasi_fd_t fd) {
+int close(int fd) {
   (void)fd;
-  return __WASI_ERRNO_BADF;
+  return -1;
 }
 
 __wasi_errno_t __wasi_fd_fdstat_get(__wasi_fd_t fd, __wasi_fdstat_t *stat) {
@@ -131,7 +132,7 @@ static void track_rejection(JSContext *c, JSValueConst which, JSValueConst reaso
 static JSValue take(JSValue from, const char *name) { return JS_GetPropertyStr(ctx, from, name); }
 
 int EXPORT(fj_init)(const char *prelude, int length) {
-  JSValue maker, host, made;
+  JSValue maker, made, given[2];
   promise = fn_run = fn_settle = fn_rejected = fn_finish = JS_UNDEFINED;
   rt = JS_NewRuntime();
   if (!rt) return -2;
@@ -139,9 +140,11 @@ int EXPORT(fj_init)(const char *prelude, int length) {
   if (!ctx) return -3;
   maker = JS_Eval(ctx, prelude, (size_t)length, "<prelude>", JS_EVAL_TYPE_GLOBAL);
   if (JS_IsException(maker)) return fail();
-  host = JS_NewCFunction(ctx, call_host, "host", 2);
-  made = JS_Call(ctx, maker, JS_UNDEFINED, 1, (JSValueConst *)&host);
-  JS_FreeValue(ctx, host);
+  given[0] = JS_NewCFunction(ctx, call_host, "host", 2);
+  given[1] = JS_NewCFunction(ctx, fj_dependents, "dependents", 1);
+  made = JS_Call(ctx, maker, JS_UNDEFINED, 2, (JSValueConst *)given);
+  JS_FreeValue(ctx, given[0]);
+  JS_FreeValue(ctx, given[1]);
   JS_FreeValue(ctx, maker);
   if (JS_IsException(made)) return fail();
   fn_run = take(made, "run");
