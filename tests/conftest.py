@@ -55,3 +55,15 @@ def session(owner):
     from runs.sessions import create_session
 
     return create_session(user=owner, title="Test")
+
+
+@pytest.fixture(scope="session")
+def live_forja(tmp_path_factory):
+    """A whole instance with the fixture tools, shared by the tests that need real processes."""
+    from tests.live import LiveForja
+
+    forja = LiveForja(tmp_path_factory.mktemp("live"))
+    try:
+        yield forja.start()
+    finally:
+        forja.stop()
