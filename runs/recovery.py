@@ -38,8 +38,12 @@ def end_orphans() -> int:
         if worker is None or not is_alive(worker):
             for run in Run.objects.filter(status="running", worker=owner):
                 ended += end_orphan(run)
-    Worker.objects.filter(heartbeat_at__lt=timezone.now() - timedelta(days=FORGET_DAYS)).delete()
     return ended
+
+
+def forget_dead_workers() -> None:
+    """Drop the rows of workers that have been silent for long."""
+    Worker.objects.filter(heartbeat_at__lt=timezone.now() - timedelta(days=FORGET_DAYS)).delete()
 
 
 def is_alive(worker: Worker) -> bool:

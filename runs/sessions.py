@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from runs.cleaning import remove_session_files
 from runs.configuration import config_for, workspace_named
 from runs.models import Run, Session, User
 from runs.requests import MAX_TITLE_CHARS, storable
@@ -35,14 +36,21 @@ def session_for(user: User, session_id: str, *, write: bool = False) -> Session:
     return session
 
 
-def delete_session(*, user: User, session: Session) -> None:
-    """Remove a session with its runs; refused while one of them is active."""
-    from runs.cleaning import remove_session_files
-
+def delete_session(*, session: Session) -> None:
+    """Remove a session with its children and their runs; refused while one of the runs is active."""
     with transaction.atomic():
-        family = Session.objects.filter(pk=session.pk) | Session.objects.filter(root=session)
+        family = _family(session)
         if Run.objects.active().filter(session__in=family).exists():
             raise Conflict("A run of this session has not ended.", hint="Stop it first, then delete the session.")
         run_ids = list(Run.objects.filter(session__in=family).values_list("id", flat=True))
         session.delete()
     remove_session_files(session=session, run_ids=run_ids)
+
+
+def _family(session: Session) -> list[Session]:
+    """The session and everything below it."""
+    found, level = [session], [session]
+    while level:
+        level = list(Session.objects.filter(parent__in=level))
+        found += level
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import socket
@@ -10,7 +11,7 @@ import time
 from pathlib import Path
 
 from channels.layers import get_channel_layer
-from django.db import DatabaseError, close_old_connections
+from django.db import DatabaseError, close_old_connections, connections
 from django.utils import timezone
 
 from runs import queue
@@ -19,7 +20,7 @@ from runs.engines import close_engines, javascript
 from runs.execution import active, execute
 from runs.models import Run, Worker
 from runs.pokes import WORKERS, background, poke
-from runs.recovery import end_orphans
+from runs.recovery import end_orphans, forget_dead_workers
 
 FLUSH_EVERY_S = 0.04
 HEARTBEAT_S = 1.0
@@ -48,6 +49,7 @@ class WorkerProcess:
         pid = os.getpid()
         self.id = Worker.objects.create(host=socket.gethostname(), pid=pid, boot=boot_mark(pid)).id
         end_orphans()
+        forget_dead_workers()
         for target in (self._write_events, self._beat):
             thread = threading.Thread(target=target, name=f"forja-{target.__name__}", daemon=True)
             thread.start()
@@ -103,16 +105,12 @@ class WorkerProcess:
 
     def _look_for_work(self) -> None:
         """A token can be lost with the broker; a waiting run with a free slot is then found here."""
-        from runs.tasks import work
-
         found = queue.counts()
         if found["queued"] and found["running"] < _slots():
-            threading.Thread(target=work_until_idle, name="forja-found-work", daemon=True).start()
+            threading.Thread(target=_work_apart, name="forja-found-work", daemon=True).start()
 
     async def _listen(self) -> None:
         """Hear stop requests; after a broken connection, listen again."""
-        import asyncio
-
         layer = get_channel_layer()
         while not self._stopping.is_set():
             try:
@@ -131,6 +129,13 @@ process = WorkerProcess()
 
 def _slots() -> int:
     return int(config_for()["forge.queue.slots"])
+
+
+def _work_apart() -> None:
+    try:
+        work_until_idle()
+    finally:
+        connections.close_all()
 
 
 def work_until_idle() -> None:
