@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from runs.api.root import api
+from runs.health import health
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("api/", api.urls),
+    path("health", health, name="health"),
+]

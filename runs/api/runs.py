@@ -1,0 +1,159 @@
+"""Runs over HTTP: asking for one, reading one or many, stopping them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Router
+from pydantic import Field
+
+from runs.api.bodies import read_nothing, read_object
+from runs.api.callers import caller_of
+from runs.api.database import reading, writing
+from runs.api.paging import page_of
+from runs.api.parameters import PageSize, Seq, checked_id
+from runs.api.replies import json_bytes, json_reply, raw_reply
+from runs.api.schemas import ERRORS, CallDetail, CancelIn, CancelOut, RunIn, RunOut, RunPage, json_body
+from runs.api.waiting import ended_run, run_bytes
+from runs.models import NestedCall, Run
+from runs.present import call_json, run_summary
+from runs.requests import TOOLS, parse_run_request
+from runs.services import cancel, run_for, submit
+from runs.sessions import session_for
+from sandboxes.errors import ForjaError, InvalidInput, NotFound
+
+MAX_WAIT_S = 300
+MAX_IDS = 100
+
+WaitSeconds = Annotated[float, Field(ge=0, le=MAX_WAIT_S, allow_inf_nan=False)]
+
+_START = json_body(RunIn) | {
+    "parameters": [
+        {
+            "in": "header",
+            "name": "Idempotency-Key",
+            "required": False,
+            "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+            "description": "Two requests with one key are one run, for 24 hours; another body under it is CONFLICT.",
+        }
+    ]
+}
+
+router = Router(tags=["runs"])
+
+
+@router.post("/sessions/{session_id}/runs", response={200: RunOut, 202: RunOut, **ERRORS}, openapi_extra=_START)
+async def start(request: HttpRequest, session_id: str, wait: WaitSeconds = 0) -> HttpResponse:
+    """Start a run: 202 and the run. With `wait`, 200 when it has ended within so many seconds."""
+    asked = parse_run_request(read_object(request))
+    key = request.META.get("HTTP_IDEMPOTENCY_KEY")
+
+    def work() -> Run:
+        user = caller_of(request).user()
+        session = session_for(user, checked_id(session_id), write=True)
+        return submit(user=user, session=session, request=asked, door=Run.Door.API, idempotency_key=key)
+
+    run = await writing(work)
+    if wait:
+        answer = await ended_run(run, wait_s=wait)
+        if answer is not None:
+            return raw_reply(answer)
+    return raw_reply(await reading(lambda: run_bytes(Run.objects.get(pk=run.pk))), status=202)
+
+
+@router.get("/runs", response={200: RunPage, **ERRORS})
+async def list_runs(
+    request: HttpRequest,
+    session: str = "",
+    status: str = "",
+    tool: str = "",
+    cursor: str = "",
+    limit: PageSize = 50,
+) -> HttpResponse:
+    """The runs the caller may see, newest first. `status` takes several, separated by commas."""
+    statuses = _one_of(status, Run.Status.values, field="status")
+    tools = [tool] if tool else []
+
+    def work() -> bytes:
+        rows = Run.objects.visible_to(caller_of(request).user()).light()
+        if session:
+            rows = rows.filter(session=checked_id(session))
+        if statuses:
+            rows = rows.filter(status__in=statuses)
+        if tools:
+            rows = rows.filter(tool__in=tools)
+        page = page_of(rows, key="number", key_pattern=r"\d{1,18}", cursor=cursor, limit=limit, show=_summaries)
+        return json_bytes(page)
+
+    return raw_reply(await reading(work))
+
+
+def _summaries(runs: list[Run]) -> list[dict[str, Any]]:
+    return [run_summary(run) for run in runs]
+
+
+def _one_of(text: str, allowed: list[str], *, field: str) -> list[str]:
+    values = text.split(",") if text else []
+    for value in values:
+        if value not in allowed:
+            raise InvalidInput(f"`{field}` must be one of {', '.join(allowed)}.", field=field)
+    return values
+
+
+@router.post("/runs/cancel", response={200: CancelOut, **ERRORS}, openapi_extra=json_body(CancelIn))
+async def cancel_many(request: HttpRequest) -> HttpResponse:
+    """Stop several runs; one answer per id, in their order."""
+    ids = read_object(request, fields=("ids",)).get("ids")
+    if not isinstance(ids, list) or not 1 <= len(ids) <= MAX_IDS or not all(isinstance(item, str) for item in ids):
+        raise InvalidInput(f"`ids` must be a list of 1 to {MAX_IDS} run ids.", field="ids")
+
+    def work() -> dict[str, Any]:
+        user = caller_of(request).user()
+        return {"items": [_cancelled(user, run_id) for run_id in ids]}
+
+    return json_reply(await writing(work))
+
+
+def _cancelled(user: Any, run_id: str) -> dict[str, Any]:
+    try:
+        run = cancel(user=user, run=run_for(user, checked_id(run_id), write=True))
+    except ForjaError as error:
+        return {"id": run_id, "error": error.as_dict()}
+    return {"id": run_id, "status": run.status}
+
+
+@router.get("/runs/{run_id}", response={200: RunOut, **ERRORS})
+async def get(request: HttpRequest, run_id: str) -> HttpResponse:
+    """One run with its calls, value and output."""
+
+    def work() -> bytes:
+        return run_bytes(run_for(caller_of(request).user(), checked_id(run_id)))
+
+    return raw_reply(await reading(work))
+
+
+@router.post("/runs/{run_id}/cancel", response={200: RunOut, **ERRORS})
+async def cancel_one(request: HttpRequest, run_id: str) -> HttpResponse:
+    """Stop a run. Answers its state, again and again, until it has ended; then `ALREADY_FINISHED`."""
+    read_nothing(request)
+
+    def work() -> bytes:
+        user = caller_of(request).user()
+        return run_bytes(cancel(user=user, run=run_for(user, checked_id(run_id), write=True)))
+
+    return raw_reply(await writing(work))
+
+
+@router.get("/runs/{run_id}/calls/{seq}", response={200: CallDetail, **ERRORS})
+async def call(request: HttpRequest, run_id: str, seq: Seq) -> HttpResponse:
+    """A nested call with its whole stored arguments and result."""
+
+    def work() -> bytes:
+        run = run_for(caller_of(request).user(), checked_id(run_id))
+        row = NestedCall.objects.filter(run=run, seq=seq).first()
+        if row is None:
+            raise NotFound(f"The run made no call {seq}.", hint="The run's `calls.items` names those there are.")
+        return json_bytes(call_json(row, full=True))
+
+    return raw_reply(await reading(work))
