@@ -99,9 +99,7 @@ _trees: dict[tuple[Path, bool], tuple[Signature, Walk]] = {}
 _configs: dict[tuple[Any, ...], Config] = {}
 
 
-def effective(
-    global_path: Path, project_path: Path | None = None, environ: Mapping[str, str] | None = None
-) -> Config:
+def effective(global_path: Path, project_path: Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
     """Give the effective configuration; cheap to call for each request (one or two `stat` calls when nothing changed).
 
     `global_path` is `$FORJA_HOME/config.json`, `project_path` a workspace's `.forja/config.json`; neither has to

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,10 +90,9 @@ def _wrong_server(parts: Mapping[str, Any]) -> str:
 
 def _absolute(text: str, home: Path) -> Path:
     path = Path(text)
-    try:
+    # `~somebody` who is unknown here is taken as a folder's name.
+    with contextlib.suppress(RuntimeError):
         path = path.expanduser()
-    except RuntimeError:
-        pass  # `~somebody` who is unknown here: taken as a folder's name.
     return home / path
 
 

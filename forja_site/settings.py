@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+from forja_site.instance import broker_socket
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 FORJA_HOME = Path(os.environ.get("FORJA_HOME") or BASE_DIR / "var").resolve()
@@ -12,8 +16,17 @@ FORJA_VERSION = "0.1.0"
 FORJA_ENGINE_PATH = Path(os.environ.get("FORJA_ENGINE_PATH") or BASE_DIR / ".build" / "quickjs.wasm")
 FORJA_TMPDIR = os.environ.get("ALISIO_TMPDIR") or None
 FORJA_EXTRA_TOOLS: list[str] = []
+
+
+def _port() -> int:
+    text = os.environ.get("PORT") or "8000"
+    if not (text.isascii() and text.isdecimal() and 1 <= int(text) <= 65_535):
+        raise ImproperlyConfigured(f"PORT={text} is no port: give a number from 1 to 65535, as in PORT=8080 make run.")
+    return int(text)
+
+
 HOST = os.environ.get("HOST") or "127.0.0.1"
-PORT = int(os.environ.get("PORT") or 8000)
+PORT = _port()
 
 
 def _secret_key() -> str:
@@ -103,7 +116,8 @@ def _database(url: str | None) -> dict[str, object]:
 
 DATABASES = {"default": _database(os.environ.get("DATABASE_URL"))}
 
-REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{os.environ.get('FORJA_SOCKET') or FORJA_HOME / 'run' / 'broker.sock'}"
+_SOCKET = os.environ.get("FORJA_SOCKET") or str(broker_socket(FORJA_HOME))
+REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{quote(_SOCKET)}"
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
@@ -153,7 +167,8 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": ["'none'"],
     }
 }
-DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
+# Every legal body fits: 1 MiB of code, each byte escaped as \uXXXX, and 1 MiB of arguments.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 SILENCED_SYSTEM_CHECKS: list[str] = []
 LOGGING = {

@@ -1,0 +1,56 @@
+"""Asking the instance whether it is well: its broker's socket, and its own `/health`."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+
+ANYWHERE = ("0.0.0.0", "::", "")
+
+
+def reachable_host(host: str) -> str:
+    """Give the address under which this machine itself reaches what listens on `host`."""
+    return "127.0.0.1" if host in ANYWHERE else host
+
+
+def page_address(host: str, port: int, *, origins: Sequence[str] = ()) -> str:
+    """Give where people find the pages: the first trusted origin when there is one, else this machine's own address."""
+    if origins:
+        return origins[0].rstrip("/")
+    name = reachable_host(host).strip("[]")
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+def has_socket(path: Path) -> bool:
+    """Does anything answer on this Unix socket?"""
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+        return True
+
+
+def health(host: str, port: int, *, name: str) -> str:
+    """Give "ok", or in a few words what is not well yet; `name` is what the site is called in the Host header."""
+    connection = http.client.HTTPConnection(reachable_host(host).strip("[]"), port, timeout=3)
+    try:
+        connection.request("GET", "/health", headers={"Host": name})
+        answer = connection.getresponse()
+        body = answer.read(4096)
+    except (OSError, http.client.HTTPException):
+        return "the web process does not answer yet"
+    finally:
+        connection.close()
+    return "ok" if answer.status == 200 else _not_well(answer.status, body)
+
+
+def _not_well(status: int, body: bytes) -> str:
+    try:
+        parts = json.loads(body)
+        return ", ".join(f"{part}: {parts[part]}" for part in ("status", "database", "broker", "workers"))
+    except (ValueError, KeyError, TypeError):
+        return f"/health answers {status}"
