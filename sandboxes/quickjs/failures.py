@@ -60,7 +60,7 @@ def sentence(told: dict[str, Any]) -> str:
     inner = told.get("errors")
     if isinstance(inner, list) and inner:
         told_inner = "; ".join(sentence(one) for one in inner[:MAX_INNER] if isinstance(one, dict))
-        return f"{name}: {message or 'several errors'} ({len(inner)} inner errors: {told_inner})"[:MAX_MESSAGE_CHARS]
+        return f"{name}: {message or 'every promise was rejected'} ({len(inner)} inner errors: {told_inner})"[:MAX_MESSAGE_CHARS]
     return f"{name}: {message}" if message else name
 
 

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-FILES = ("primordials", "codec", "errors", "tools", "console", "globals", "run")
+FILES = (
+    "primordials",
+    "codec",
+    "errors",
+    "tools",
+    "inspect",
+    "console",
+    "random",
+    "absent",
+    "text",
+    "clone",
+    "url",
+    "url_classes",
+    "compile",
+    "run",
+)
 _FOLDER = Path(__file__).resolve().parent.parent / "guests" / "js"
 
 

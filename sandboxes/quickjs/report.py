@@ -109,7 +109,7 @@ def _failure(report: dict[str, Any], *, source: Source, limits: Limits) -> Outco
     told = told if isinstance(told, dict) else {}
     cls = _BY_CODE.get(str(told.get("code")), _BY_CODE["SCRIPT_ERROR"])
     value_json = _value(report)[0] if "value" in report else None
-    error = failure_of(told, cls=cls, source=source, limits=limits, untouched=report.get("calls") == 0)
+    error = failure_of(told, cls=cls, source=source, limits=limits, untouched=report.get("issued") == 0)
     return Outcome(value_json=value_json, hint=" ".join(_hints(report)) or None, error=error)
 
 

@@ -1,16 +1,18 @@
 // Errors as a person reads them: name, message, place in the submitted code, causes.
 
 const SCRIPT_FILE = '<input>'; // what the engine calls code compiled by the AsyncFunction constructor
-const HEADER_LINES = 2;        // that constructor writes two lines above the body
+let headerLines = 2;           // that constructor writes two lines above the body (compile.js may add one)
 const MAX_FRAMES = 20;
 const MAX_MESSAGE_CHARS = 4000;
 const MAX_CAUSES = 4;
 const MAX_INNER_ERRORS = 10;
 const BODY_NAME = 'anonymous'; // and what it calls the body itself
 
-// With these gone a script cannot have code of its own run whenever the bridge makes an error.
-delete ErrorC.prepareStackTrace;
+// The engine reads these two inside itself whenever an error is made. Plain properties in their place, a script can
+// neither have code of its own run then, nor lose the line numbers of its own errors.
 ErrorC.stackTraceLimit = MAX_FRAMES;
+deleteProperty(ErrorC, 'prepareStackTrace');
+define(ErrorC, 'stackTraceLimit', { __proto__: null, value: MAX_FRAMES, writable: true, enumerable: true, configurable: true });
 const FRAME = /^ *at (?:(.*) \()?(.*?):(\d+):(\d+)\)?$/;
 
 /** The script's own frames of a raw stack: `{name, line, column}`, innermost first. */
@@ -24,7 +26,7 @@ const framesOf = (raw) => {
     const found = end - start < 2000 ? match(FRAME, textSlice(raw, start, end)) : null;
     start = end + 1;
     if (!found || found[2] !== SCRIPT_FILE) continue;
-    const line = found[3] - HEADER_LINES;
+    const line = found[3] - headerLines;
     if (line >= 1) append(frames, { __proto__: null, name: found[1], line, column: +found[4] });
   }
   return frames;

@@ -16,7 +16,7 @@ const getterOf = (object, key) => uncurry(describeProperty(object, key).get);
 const GlobalObject = globalThis;
 const ArrayC = Array, BigIntC = BigInt, DateC = Date, ErrorC = Error, MapC = Map, NumberC = Number, ObjectC = Object,
   PromiseC = Promise, ProxyC = Proxy, RangeErrorC = RangeError, SetC = Set, StringC = String, SyntaxErrorC = SyntaxError,
-  SymbolC = Symbol, TypeErrorC = TypeError, Uint8ArrayC = Uint8Array, WeakSetC = WeakSet, DataViewC = DataView;
+  SymbolC = Symbol, TypeErrorC = TypeError, RegExpC = RegExp, Uint8ArrayC = Uint8Array, WeakSetC = WeakSet, DataViewC = DataView;
 const AsyncFunctionC = (async () => {}).constructor;
 const TypedArrayC = protoOf(Uint8Array);
 const ArrayP = Array.prototype, ErrorP = Error.prototype, MapP = Map.prototype, ObjectP = Object.prototype,
@@ -42,7 +42,7 @@ const textSlice = uncurry(StringC.prototype.slice), indexOf = uncurry(StringC.pr
   upper = uncurry(StringC.prototype.toUpperCase),
   repeat = uncurry(StringC.prototype.repeat), padStart = uncurry(StringC.prototype.padStart),
   padEnd = uncurry(StringC.prototype.padEnd), isWellFormed = uncurry(StringC.prototype.isWellFormed),
-  trim = uncurry(StringC.prototype.trim);
+  toWellFormed = uncurry(StringC.prototype.toWellFormed), trim = uncurry(StringC.prototype.trim);
 const match = uncurry(RegExpP.exec);
 const mapGet = uncurry(MapP.get), mapSet = uncurry(MapP.set), mapHas = uncurry(MapP.has), mapDelete = uncurry(MapP.delete),
   mapEach = uncurry(MapP.forEach), mapSize = getterOf(MapP, 'size');

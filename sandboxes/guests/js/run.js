@@ -7,7 +7,6 @@
 
 const handed = new WeakSetC();
 const unhandled = new MapC(); // promise → reason, for rejections nobody has taken yet
-const localeHints = new SetC();
 const SETTLE_TURNS = 16;      // microtask turns after the end in which a late rejection still counts
 
 const handOver = (items) => {
@@ -83,7 +82,7 @@ const errorJson = (told) => {
   return `{${text}}`;
 };
 
-const callsJson = (open) => `"inflight":${listJson(open.inflight, numberJson)},"losers":${listJson(open.losers, numberJson)}`;
+const callsJson = (open) => `"calls":${succeeded},"issued":${issued},"inflight":${listJson(open.inflight, numberJson)},"losers":${listJson(open.losers, numberJson)}`;
 
 const failure = (told, open, value) =>
   `{"ok":false,"error":${errorJson(told)},${value === undefined ? '' : `"value":${value},`}"hints":${hintsJson()},${callsJson(open)}}`;
@@ -122,7 +121,7 @@ const stateJson = (state, lossy) => {
 };
 
 const successReport = (value) => {
-  const lossy = [];
+  const lossy = lossyArguments;
   let json = 'null', kept;
   try {
     if (value !== undefined) json = encode(value, '$', lossy);
@@ -174,12 +173,6 @@ const begin = (init) => {
   }
 };
 
-const compile = (code) => {
-  const body = new AsyncFunctionC(code);
-  if (typeof body !== 'function') throw new SyntaxErrorC('the code closes the function it is the body of');
-  return body;
-};
-
 const OUT_OF_MEMORY = '{"ok":false,"error":{"code":"MEMORY_LIMIT","name":"InternalError","message":"out of memory"},"inflight":[],"losers":[]}';
 
 /** Run the script to its end and give the report; the promise is always fulfilled. */
@@ -207,6 +200,7 @@ const execute = async (code, init) => {
   }
   try {
     value = await own(apply(body, undefined, []));
+    if (isWhole) value = await callWhole(value, GlobalObject.args);
   } catch (thrown) {
     return thrownReport(thrown, 'SCRIPT_ERROR');
   }

@@ -2,8 +2,9 @@
 
 const OP_CALL = 1, OP_OUTPUT = 2, OP_PROGRESS = 3;
 const inFlight = new MapC(); // id → call
-let issued = 0;
+let issued = 0, succeeded = 0;
 let ended = false;           // the report is made: nothing the script still does reaches the host
+const lossyArguments = [];  // what calls lost on their way out, for the report
 let toolList = [];           // [{name, description}] as the host gave them
 
 class ToolError extends ErrorC {}
@@ -60,7 +61,7 @@ const unknownHint = (name, hint) => {
 const encodeArguments = (tool, args) => {
   let json;
   try {
-    json = encode(args === undefined ? {} : args, 'args', []);
+    json = encode(args === undefined ? {} : args, `${tool}.args`, lossyArguments);
   } catch (thrown) {
     if (!isRefusal(thrown)) throw thrown;
     return { __proto__: null, message: `${tool}: the arguments cannot be sent: ${thrown.path}: ${thrown.message}`, hint: `Send plain JSON: ${thrown.hint}.` };
@@ -102,6 +103,7 @@ const settle = (id, ok, json) => {
   mapDelete(inFlight, id);
   const answer = parseJson(json);
   if (ok) {
+    succeeded++;
     record.resolve(answer);
     return;
   }
