@@ -189,22 +189,26 @@ int EXPORT(fj_settle)(int id, int ok, const char *json, int length) {
   return 0;
 }
 
-/* 0 pending with nothing left to do, 1 fulfilled, 2 rejected, 3 more jobs wait, -1 a job threw */
+/* Runs jobs until the run has its report: what a script left running in the background stops there.
+ * 0 pending with nothing left to do, 1 fulfilled, 2 rejected, 3 more jobs wait, -1 a job threw */
 int EXPORT(fj_pump)(int max_jobs) {
   JSContext *which;
   int done;
-  while ((done = JS_ExecutePendingJob(rt, &which)) > 0)
-    if (--max_jobs <= 0) return 3;
-  if (done < 0) return fail();
-  switch (JS_PromiseState(ctx, promise)) {
-    case JS_PROMISE_FULFILLED:
-      keep(JS_PromiseResult(ctx, promise));
-      return 1;
-    case JS_PROMISE_REJECTED:
-      keep(JS_PromiseResult(ctx, promise));
-      return 2;
-    default:
-      return 0;
+  for (;;) {
+    switch (JS_PromiseState(ctx, promise)) {
+      case JS_PROMISE_FULFILLED:
+        keep(JS_PromiseResult(ctx, promise));
+        return 1;
+      case JS_PROMISE_REJECTED:
+        keep(JS_PromiseResult(ctx, promise));
+        return 2;
+      default:
+        break;
+    }
+    if (max_jobs-- <= 0) return 3;
+    done = JS_ExecutePendingJob(rt, &which);
+    if (done < 0) return fail();
+    if (done == 0) return 0;
   }
 }
 

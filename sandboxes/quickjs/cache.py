@@ -37,7 +37,7 @@ class Compiled:
 
 
 class DamagedCache(Exception):
-    """The compiled engine is not what was written; make it again."""
+    """The compiled engine is not what was written, or not for this processor; make it again."""
 
 
 def check_engine(wasm: Path) -> None:
@@ -116,6 +116,11 @@ def store(folder: Path, *, key: str, code: bytes) -> Compiled:
     os.replace(name, path)
     _forget(other for other in folder.glob(f"*{_SUFFIX}") if other != path)
     return Compiled(path=path, sha256=sha256)
+
+
+def discard(folder: Path) -> None:
+    """Drop every compiled engine, so that the next one is made anew."""
+    _forget(folder.glob(f"*{_SUFFIX}"))
 
 
 @contextlib.contextmanager

@@ -39,4 +39,4 @@ ENGINE_NAME = "QuickJS-NG"
 ENGINE_VERSION = "0.17.0"
 
 # Of the finished module: any change of shim, sources, compiler or flags shows here.
-ENGINE_SHA256 = "38b7f821c36bb5cd8940b0a1d18b1fce98457f03575d833f76cb2898e73bbc16"
+ENGINE_SHA256 = "7ab73c93a1df8538df0b6f1037ac3eee2c287afe0e60f938eb019b464151f32b"

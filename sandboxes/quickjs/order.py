@@ -1,0 +1,99 @@
+"""What goes into a VM and what comes out: plain values, the same for both hosts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, get_args
+
+from sandboxes.base import MAX_ARGS_BYTES, MIB, Job
+from sandboxes.quickjs.source import Source
+
+OP_CALL, OP_OUTPUT, OP_PROGRESS = 1, 2, 3
+
+# Bounds on one message of the guest, checked before it is looked at.
+MAX_CALL_BYTES = 3 * MAX_ARGS_BYTES + 4096
+MAX_OUTPUT_BYTES = 64 * MIB
+MAX_PROGRESS_BYTES = 64 * 1024
+MAX_REPORT_BYTES = 64 * MIB
+MAX_MESSAGE_BYTES = {OP_CALL: MAX_CALL_BYTES, OP_OUTPUT: MAX_OUTPUT_BYTES, OP_PROGRESS: MAX_PROGRESS_BYTES}
+
+Message = tuple[int, bytes]
+StopReason = Literal["timeout", "cancelled"]
+EndKind = Literal["report", "large", "timeout", "cancelled", "memory", "stack", "trap", "start", "killed"]
+END_KINDS: dict[str, EndKind] = {kind: kind for kind in get_args(EndKind)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """One run as the VM needs it. `init` is the JSON text the prelude's `run` takes."""
+
+    code: bytes
+    init: bytes
+    heap_bytes: int
+    stack_bytes: int
+    timeout_ms: int
+    clock_ms: int
+    max_calls: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class End:
+    """How the VM ended: with the guest's report, or in one of the other ways, told in `detail`."""
+
+    kind: EndKind
+    report: bytes = b""
+    detail: str = ""
+    metrics: dict[str, float] = field(default_factory=dict)
+
+
+class Inbox(Protocol):
+    """Where a room posts what its VM says; called from any thread."""
+
+    def messages(self, batch: list[Message]) -> None:
+        """Take what the script sent, in order."""
+
+    def ended(self, end: End) -> None:
+        """Take the end; the VM is closed and nothing of the script runs any more."""
+
+
+class Running(Protocol):
+    """A run that was started; what comes for it after its end is ignored. Called from any thread."""
+
+    def settle(self, *, call_id: int, ok: bool, payload: bytes, clock_ms: int) -> None:
+        """Answer a nested call."""
+
+    def stop(self, reason: StopReason) -> None:
+        """Ask for the end; it is confirmed through the inbox."""
+
+    def abort(self) -> None:
+        """End it because it broke the protocol; confirmed through the inbox."""
+
+
+class Room(Protocol):
+    """A place where one VM at a time runs: a thread or a child process."""
+
+    def start(self, order: Order, inbox: Inbox) -> Running:
+        """Begin; everything else is posted to the inbox, `ended` last and exactly once."""
+
+    def close(self) -> None:
+        """Give back everything."""
+
+
+def order_of(*, job: Job, source: Source) -> Order:
+    limits = job.limits
+    tools = json.dumps([{"name": tool.name, "description": tool.description} for tool in job.tools])
+    state = "null" if job.state_json is None else job.state_json
+    init = (
+        f'{{"args":{job.args_json},"state":{state},"seed":{job.seed & 0xFFFFFFFF},'
+        f'"tools":{tools},"stack":{limits.stack_bytes}}}'
+    )
+    return Order(
+        code=source.code.encode("utf-8", "surrogatepass"),
+        init=init.encode("utf-8", "backslashreplace"),
+        heap_bytes=limits.memory_bytes,
+        stack_bytes=limits.stack_bytes,
+        timeout_ms=limits.timeout_ms,
+        clock_ms=job.clock_ms,
+        max_calls=limits.max_tool_calls,
+    )
