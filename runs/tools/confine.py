@@ -30,14 +30,15 @@ def open_folder(root_fd: int, parts: Parts, *, reserved: bytes | None = None, ma
     Raises NotFound, PermissionDenied (the reserved name), InvalidInput (a link or no folder on the way).
     """
     refuse_reserved(parts, reserved)
+    kept_away = _identity(root_fd, reserved)
     fd = os.dup(root_fd)
     try:
         for depth, name in enumerate(parts):
             below = _enter(fd, name, parts[: depth + 1], make)
             os.close(fd)
             fd = below
-            if depth == 0:
-                _refuse_same_folder(root_fd, fd, reserved)
+            if kept_away is not None and os.path.samestat(kept_away, os.fstat(fd)):
+                raise _reserved(parts[: depth + 1])
         yield fd
     finally:
         os.close(fd)
@@ -133,7 +134,7 @@ def composed(name: bytes) -> str:
 def refuse_reserved(parts: Parts, reserved: bytes | None) -> None:
     """Refuse the reserved name at the top, however it is spelt."""
     if parts and is_reserved(parts[0], reserved):
-        raise _reserved(parts)
+        raise _reserved(parts[:1])
 
 
 def is_reserved(name: bytes, reserved: bytes | None) -> bool:
@@ -146,17 +147,22 @@ def _folded(name: bytes) -> str:
     return "".join(char for char in text if unicodedata.category(char) != "Cf").rstrip(". ")
 
 
-def _refuse_same_folder(root_fd: int, fd: int, reserved: bytes | None) -> None:
-    """Refuse the reserved folder under any other name, such as a bind mount or a case-insensitive match."""
-    if reserved is None or not _is_there(root_fd, reserved):
-        return
-    if os.path.samestat(os.stat(reserved, dir_fd=root_fd, follow_symlinks=False), os.fstat(fd)):
-        raise _reserved((reserved,))
+def _identity(root_fd: int, reserved: bytes | None) -> os.stat_result | None:
+    """Give what the reserved folder is, so that it is known under any other name too.
+
+    It has one when it is a link itself, is mounted elsewhere, or lies on a case-insensitive file system.
+    """
+    if reserved is None:
+        return None
+    try:
+        return os.stat(reserved, dir_fd=root_fd)
+    except OSError:
+        return None
 
 
 def _reserved(parts: Parts) -> PermissionDenied:
     return PermissionDenied(
-        f"{_quote(parts[:1])} holds Forja's own settings; the file tools never touch it.",
+        f"{_quote(parts)} holds Forja's own settings; the file tools never touch it.",
         hint="Choose another folder.",
         field="path",
     )

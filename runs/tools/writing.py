@@ -11,7 +11,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from runs.tools.confine import FILE_FLAGS, check_regular, existing_name, missing, open_folder, open_regular
+from runs.tools.confine import (
+    FILE_FLAGS,
+    check_regular,
+    existing_name,
+    missing,
+    open_folder,
+    open_regular,
+    refuse_reserved,
+)
 from runs.tools.paths import Parts
 from sandboxes.base import MIB, StopSignal
 from sandboxes.errors import Cancelled, InvalidInput, NotFound, PermissionDenied, ToolError
@@ -37,6 +45,7 @@ def write_file(
     """
     if not parts:
         raise InvalidInput("`path` names a folder, not a file.", field="path")
+    refuse_reserved(parts, reserved)
     with _in_our_words(), open_folder(root_fd, parts[:-1], reserved=reserved, make=True) as parent_fd:
         name = existing_name(parent_fd, parts[-1])
         if append and _exists(parent_fd, name, parts):
