@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from celery import shared_task
+from forja_site.celery import app
 
 
-@shared_task(name="runs.work", acks_late=False)
+# Bound to our application by name: the current one is per thread, and the web process submits from threads.
+@app.task(name="runs.work", acks_late=False)
 def work() -> None:
     """Take turns: each claim decides anew who is next, so one token may serve any waiting run."""
     from runs.worker import work_until_idle

@@ -3,5 +3,9 @@
 from __future__ import annotations
 
 from forja_site.settings import *  # noqa: F403
+from forja_site.settings import DATABASES, FORJA_HOME
 
 FORJA_EXTRA_TOOLS = ["tests.fixture_tools"]
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    # A file, as in production: in memory, SQLite locks whole tables and never waits for a lock.
+    DATABASES["default"]["TEST"] = {"NAME": FORJA_HOME / "test.sqlite3"}
