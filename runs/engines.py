@@ -42,7 +42,7 @@ def choose_engine(config: Config, tool: str) -> Choice:
     return Choice(
         backend=backend.name,
         isolation=backend.isolation,
-        reason=f"{tool} always runs on QuickJS in WebAssembly; {backend.host_reason()}",
+        reason=f"{tool} always runs on QuickJS in WebAssembly, {backend.host_reason()}",
         engine=status.engine.as_dict() if status.engine else None,
         controls=lambda limits: {name: control.as_dict() for name, control in backend.controls(limits).items()},
     )

@@ -12,7 +12,6 @@ from runs.models import Run
 from runs.pokes import poke
 from runs.recorder import Recorder
 from runs.surroundings import Surroundings, surroundings_of
-from runs.tools.gate import Gate
 from runs.tools.registry import CallContext, Registry, call_nested, default_registry
 from sandboxes.base import Event, Job, Outcome, StopSignal, ToolCall
 from sandboxes.errors import Cancelled, ForjaError, Internal, Interrupted
@@ -30,7 +29,6 @@ class RunHost:
         self._recorder = recorder
         self._registry = registry
         self._surroundings = surroundings
-        self._gate = Gate(permissions=surroundings.permissions)
         self._ended = threading.Event()
 
     def emit(self, event: Event) -> None:
@@ -38,20 +36,20 @@ class RunHost:
 
     def call_tool(self, call: ToolCall) -> str:
         """Run a nested call through the gate; an answer that comes too late is only noted."""
-        if self._has_effects(call.tool):
+        if not self._registry.is_read_only(call.tool):
             # The intent is in the journal before anything happens.
             self._recorder.flush()
         try:
-            return call_nested(self._registry, self._gate, call.tool, call.arguments_json, self._context(call.stop))
+            return call_nested(
+                self._registry,
+                self._surroundings.permissions,
+                call.tool,
+                call.arguments_json,
+                self._context(call.stop),
+            )
         finally:
             if self._ended.is_set() or call.stop.is_set():
                 self._recorder.note_late(call.seq)
-
-    def _has_effects(self, tool: str) -> bool:
-        try:
-            return not self._registry.get(tool).read_only
-        except ForjaError:
-            return False
 
     def _context(self, stop: StopSignal) -> CallContext:
         return CallContext(

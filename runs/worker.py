@@ -56,7 +56,7 @@ class WorkerProcess:
             self._threads.append(thread)
         background.run(self._listen())
         config = config_for()
-        threading.Thread(target=javascript(config).prepare, name="forja-prepare", daemon=True).start()
+        threading.Thread(target=javascript(config).warm, name="forja-warm", daemon=True).start()
 
     def stop(self) -> None:
         """Interrupt what runs, say so on each, and leave nothing behind."""
