@@ -10,8 +10,20 @@ from django.core.asgi import get_asgi_application  # noqa: E402
 
 site = get_asgi_application()
 
-from channels.routing import ProtocolTypeRouter  # noqa: E402
+from channels.auth import AuthMiddlewareStack  # noqa: E402
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from django.urls import path, re_path  # noqa: E402
 
+from forja_site.origins import SameOriginOnly  # noqa: E402
 from runs.api.application import ApiFirst  # noqa: E402
+from runs.consumers import NoSuchPage, PageConsumer  # noqa: E402
 
-application = ProtocolTypeRouter({"http": ApiFirst(site)})
+sockets = URLRouter(
+    [
+        path("ws/<str:language>/sessions/<str:session_id>/", PageConsumer.as_asgi()),
+        re_path("", NoSuchPage.as_asgi()),
+    ]
+)
+application = ProtocolTypeRouter(
+    {"http": ApiFirst(site), "websocket": SameOriginOnly(AuthMiddlewareStack(sockets))}
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from runs.api.root import api
 from runs.health import health
@@ -10,4 +10,5 @@ from runs.health import health
 urlpatterns: list[URLPattern | URLResolver] = [
     path("api/", api.urls),
     path("health", health, name="health"),
+    path("", include("runs.urls")),
 ]

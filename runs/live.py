@@ -1,0 +1,257 @@
+"""What an open page has already been shown, and the fragments that bring it up to date. Synchronous; reads rows only."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from runs import card_rows, journal, queue, rendering, session_list
+from runs.cards import CARD_CALLS, PAGE_CALLS, Card, Viewer
+from runs.models import Run, RunEvent, Session
+from runs.printed import LIVE_CHUNKS, Chunk, chunk_of, merged
+
+MAX_TOLD_CARDS = 200
+MAX_CARDS = 40
+MAX_EVENTS = 1_000
+"""Further behind than this, a card is drawn anew instead of event by event."""
+WHOLE_KINDS = frozenset({"started", "finished", "approval_requested", "approved", "denied", "cancel_requested"})
+
+
+@dataclass(kw_only=True)
+class Shown:
+    """One card on the page: the last event it shows, and what its panes hold."""
+
+    run_id: str
+    seq: int = -1
+    ended: bool = False
+    scale_ms: float = 0.0
+    first_call: int = 1
+    last_call: int = 0
+    has_progress: bool = False
+    has_output: bool = False
+    chunks: deque[tuple[str, bool]] = field(default_factory=deque)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What the browser says it holds: run ids with the last event each card shows, and which view it is."""
+
+    view: str = "session"
+    cards: Mapping[str, int] = field(default_factory=dict)
+
+
+def read_told(message: object) -> Told | None:
+    """Check the browser's first message; None when it is not one."""
+    if not isinstance(message, dict) or message.get("view") not in ("session", "older", "run"):
+        return None
+    cards = message.get("cards")
+    if not isinstance(cards, dict) or len(cards) > MAX_TOLD_CARDS:
+        return None
+    for run_id, seq in cards.items():
+        if len(run_id) > 40 or isinstance(seq, bool) or not isinstance(seq, int) or not 0 <= seq < 2**31:
+            return None
+    return Told(view=message["view"], cards=cards)
+
+
+class Page:
+    """One open page of one session."""
+
+    def __init__(self, *, viewer: Viewer, session: Session, told: Told) -> None:
+        self.viewer, self.session, self.view = viewer, session, told.view
+        self.cards: dict[int, Shown] = {}
+        self._counts: dict[str, int] | None = None
+        self._queue: dict[int, str] = {}
+        self._told = dict(told.cards)
+        self._newest = 0
+
+    # ── The first read, and every later one ─────────────────────────────────────────────────────
+
+    def catch_up(self) -> str:
+        """Bring a page that has just (re)connected up to date: only what it does not show yet is sent."""
+        runs = {run.pk: run for run in self._runs_told()}
+        pieces = []
+        for number in sorted(runs):
+            run, seq = runs[number], self._told.get(runs[number].id)
+            if seq is None:
+                pieces += self._add(run)
+            elif run.is_terminal and seq == run.last_seq:
+                self.cards[number] = Shown(run_id=run.id, seq=seq, ended=True)
+            else:
+                pieces.append(self._draw(run))
+        self._newest = max(self.cards, default=self._newest)
+        return rendering.joined([*pieces, *self._side()])
+
+    def _runs_told(self) -> list[Run]:
+        ids = list(self._told)
+        runs = list(card_rows.rows(self.session).filter(id__in=ids))
+        if self.view != "session":
+            return runs
+        self._newest = max((run.pk for run in runs), default=0)
+        missed = card_rows.rows(self.session).filter(number__gt=self._newest).exclude(id__in=ids)
+        return runs + list(missed.order_by("-number")[:MAX_CARDS])
+
+    def update(self) -> str:
+        """Every fragment for what has happened since the last call; empty when nothing has."""
+        shown = Run.objects.filter(session=self.session, number__in=list(self.cards)).values_list("number", "last_seq")
+        behind = [number for number, seq in shown if seq != self.cards[number].seq]
+        pieces: list[str] = []
+        for run in card_rows.rows(self.session).filter(number__in=behind).order_by("number"):
+            pieces.append(self._follow(run))
+        if self.view == "session":
+            new = card_rows.rows(self.session).filter(number__gt=self._newest).order_by("-number")[:MAX_CARDS]
+            for run in reversed(new):
+                pieces += self._add(run)
+                self._newest = run.pk
+        pieces += self._side()
+        return rendering.joined(piece for piece in pieces if piece)
+
+    @property
+    def has_active(self) -> bool:
+        return any(not shown.ended for shown in self.cards.values())
+
+    # ── One card ────────────────────────────────────────────────────────────────────────────────
+
+    def _card(self, run: Run) -> Card:
+        return Card(run=run, viewer=self.viewer)
+
+    def _add(self, run: Run) -> list[str]:
+        """A new card on top; the oldest ended ones make room."""
+        card = self._card(run)
+        pieces: list[str] = [rendering.new_card(card)]
+        self._remember(card)
+        ended = sorted(number for number, shown in self.cards.items() if shown.ended)
+        while len(self.cards) > MAX_CARDS and ended:
+            number = ended.pop(0)
+            pieces.append(rendering.without(f"run-{self.cards.pop(number).run_id}"))
+        return pieces
+
+    def _draw(self, run: Run) -> str:
+        card = self._card(run)
+        html = rendering.whole(card)
+        self._remember(card)
+        return html
+
+    def _remember(self, card: Card) -> None:
+        run = card.run
+        chunks = deque((chunk.key, bool(chunk.omitted)) for chunk in card.output) if card.is_live else deque()
+        rows = card.call_rows if card.is_live else []
+        self.cards[run.pk] = Shown(
+            run_id=run.id,
+            seq=run.last_seq,
+            ended=run.is_terminal,
+            scale_ms=card.scale_ms if card.is_live else 0.0,
+            first_call=rows[0].seq if rows else 1,
+            last_call=rows[-1].seq if rows else 0,
+            has_progress=card.progress is not None,
+            has_output=bool(card.printed_chars),
+            chunks=chunks,
+        )
+
+    def _follow(self, run: Run) -> str:
+        """The fragments for one card's new events, or the whole card where its frame changes."""
+        shown = self.cards[run.pk]
+        events = journal.events_after(run, shown.seq, MAX_EVENTS + 1)
+        # The row was read before its events: only what the row already counts is drawn now, the rest next time.
+        events = [event for event in events if event.seq <= run.last_seq]
+        if run.is_terminal or len(events) > MAX_EVENTS or any(event.kind in WHOLE_KINDS for event in events):
+            return self._draw(run)
+        card = self._card(run)
+        kinds = {event.kind for event in events}
+        pieces = [rendering.time(card)]
+        if "progress" in kinds:
+            pieces.append(self._progress(card, shown))
+        if "output" in kinds:
+            pieces += self._output(card, shown, [event for event in events if event.kind == "output"])
+        if kinds & {"call_started", "call_finished"}:
+            pieces += self._calls(card, shown, events)
+        shown.seq = run.last_seq
+        return rendering.joined(pieces)
+
+    def _progress(self, card: Card, shown: Shown) -> str:
+        if shown.has_progress:
+            return rendering.progress(card)
+        shown.has_progress = True
+        return rendering.slot(card, "progress")
+
+    def _output(self, card: Card, shown: Shown, events: list[RunEvent]) -> list[str]:
+        """New pieces at the end; what the pane cannot hold leaves at its top."""
+        if not shown.has_output:
+            shown.has_output = True
+            shown.chunks = deque((chunk.key, bool(chunk.omitted)) for chunk in card.output)
+            return [rendering.slot(card, "output")]
+        chunks = _last_part(merged([chunk_of(event) for event in events]))
+        shown.chunks.extend((chunk.key, bool(chunk.omitted)) for chunk in chunks)
+        pieces: list[str] = [rendering.output_added(card, chunks), rendering.printed_count(card)]
+        while len(shown.chunks) > LIVE_CHUNKS:
+            key, has_gap = shown.chunks.popleft()
+            pieces.append(rendering.without(f"{card.key}-out-{key}"))
+            if has_gap:
+                pieces.append(rendering.without(f"{card.key}-gap-{key}"))
+        return pieces
+
+    def _calls(self, card: Card, shown: Shown, events: list[RunEvent]) -> list[str]:
+        most = PAGE_CALLS if self.viewer.full else CARD_CALLS
+        if shown.last_call == 0:
+            self._hold_calls(card, shown)
+            return [rendering.slot(card, "calls")]
+        newest = max([event.data["call"] for event in events if event.kind == "call_started"], default=shown.last_call)
+        if card.scale_ms != shown.scale_ms or newest - shown.first_call >= 2 * most:
+            self._hold_calls(card, shown)
+            return [rendering.calls_list(card), rendering.calls_count(card)]
+        changed = sorted({event.data["call"] for event in events if event.kind in ("call_started", "call_finished")})
+        views = card.call_views(card_rows.calls_of(card.run, most=most, seqs=changed))
+        pieces = [
+            rendering.call_changed(card, view)
+            for view in views
+            if shown.first_call <= view.call.seq <= shown.last_call
+        ]
+        added = [view for view in views if view.call.seq > shown.last_call]
+        if added:
+            pieces.append(rendering.calls_added(card, added))
+            shown.last_call = added[-1].call.seq
+        return [*pieces, rendering.calls_count(card)]
+
+    def _hold_calls(self, card: Card, shown: Shown) -> None:
+        rows = card.call_rows
+        shown.scale_ms = card.scale_ms
+        shown.first_call, shown.last_call = (rows[0].seq, rows[-1].seq) if rows else (1, 0)
+
+    # ── Beside the cards ────────────────────────────────────────────────────────────────────────
+
+    def _side(self) -> list[str]:
+        """Counts and places in line, where they changed."""
+        pieces: list[str] = []
+        counts = queue.counts(self.session)
+        if counts != self._counts:
+            self._counts = counts
+            pieces += [rendering.counts_html(counts), *self._rail()]
+        waiting = [number for number, shown in self.cards.items() if not shown.ended]
+        if counts["queued"] and waiting:
+            for run in card_rows.rows(self.session).filter(number__in=waiting, status="queued"):
+                pieces += self._place(self._card(run))
+        return pieces
+
+    def _rail(self) -> list[str]:
+        return [rendering.rail_note(entry) for entry in session_list.entries(Session.objects.filter(pk=self.session.pk))]
+
+    def _place(self, card: Card) -> list[str]:
+        if card.queue is None:
+            return []
+        html = rendering.queue(card)
+        if self._queue.get(card.run.pk) == html:
+            return []
+        self._queue[card.run.pk] = html
+        return [html]
+
+
+def _last_part(chunks: list[Chunk]) -> list[Chunk]:
+    """At most a pane's worth of one frame's pieces: the last ones, saying how much was left out before them."""
+    kept = chunks[-LIVE_CHUNKS // 4 :]
+    left_out = sum(len(chunk.text) + chunk.omitted for chunk in chunks[: len(chunks) - len(kept)])
+    if left_out:
+        first = kept[0]
+        kept[0] = Chunk(stream=first.stream, text=first.text, key=first.key, omitted=first.omitted + left_out)
+    return kept
+
+

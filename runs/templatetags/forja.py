@@ -1,0 +1,101 @@
+"""What templates need to say things: safe text, words for keys, figures with units, icons."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+
+from runs import labels
+from runs.visible import plain, visible
+
+register = template.Library()
+
+register.filter("visible", visible)
+register.filter("plain", plain)
+register.filter("duration", labels.duration)
+register.filter("iso_duration", labels.iso_duration)
+register.filter("size", labels.size)
+register.filter("count", labels.count)
+
+
+@register.filter
+def status_word(status: str) -> str:
+    return labels.word(labels.STATUS, status)
+
+
+@register.filter
+def call_word(status: str) -> str:
+    return labels.word(labels.CALL_STATUS, status)
+
+
+@register.filter
+def isolation_word(isolation: str) -> str:
+    return labels.word(labels.ISOLATION, isolation)
+
+
+@register.filter
+def backend_word(backend: str) -> str:
+    return labels.word(labels.BACKEND, backend)
+
+
+@register.filter
+def control_word(name: str) -> str:
+    return labels.word(labels.CONTROL, name)
+
+
+@register.filter
+def language_word(language: str) -> str:
+    return labels.LANGUAGE.get(language, language)
+
+
+@register.filter
+def code_words(code: str) -> str:
+    """The sentence of a public error code; empty for one that has none."""
+    return str(labels.CODE.get(code, ""))
+
+
+@register.filter
+def hint_words(hint: str) -> str:
+    """A hint in the reader's language where it is one of ours, else as it was written."""
+    return gettext(hint) if hint and len(hint) <= 300 else hint
+
+
+@register.filter
+def limit_rows(limits: Any) -> list[tuple[str, str, str]]:
+    """The effective limits as (word, value with unit, configuration key)."""
+    if not isinstance(limits, dict):
+        return []
+    return [
+        (str(word), labels.limit_value(name, limits[name]), labels.LIMIT_KEYS[name])
+        for name, word in labels.LIMIT.items()
+        if isinstance(limits.get(name), int)
+    ]
+
+
+@register.simple_tag
+def icon(name: str, css: str = "") -> SafeString:
+    """A shape of the sprite; the word always stands beside it."""
+    turning = " turning" if name == "running" else ""
+    return format_html(
+        '<svg class="icon{}{}" viewBox="0 0 16 16" aria-hidden="true"><use href="#i-{}"/></svg>',
+        turning,
+        f" {css}" if css else "",
+        name,
+    )
+
+
+@register.simple_tag
+def moment(at: datetime | None, style: str = "time") -> SafeString | str:
+    """A time that the page's script shows in the reader's own zone; without script it is UTC and says so."""
+    if at is None:
+        return ""
+    utc = at.astimezone(UTC)
+    shown = utc.strftime("%H:%M:%S" if style == "time" else "%Y-%m-%d %H:%M:%S")
+    return format_html(
+        '<time datetime="{}" data-local="{}">{} UTC</time>', utc.isoformat(timespec="milliseconds"), style, shown
+    )

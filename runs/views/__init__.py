@@ -1,0 +1,1 @@
+"""The pages: a view reads a form, calls one function, renders or redirects."""
