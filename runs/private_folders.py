@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from runs.tools.confine import FOLDER_FLAGS
@@ -67,7 +67,8 @@ def open_private(fd: int, levels: Sequence[str], *, make: bool) -> Iterator[int]
 
 def _open_level(fd: int, name: str, make: bool) -> int:
     if make:
-        _make(fd, name)
+        with suppress(FileExistsError):
+            os.mkdir(name, PRIVATE_MODE, dir_fd=fd)
     try:
         below = os.open(name, FOLDER_FLAGS, dir_fd=fd)
     except FileNotFoundError:
@@ -80,13 +81,6 @@ def _open_level(fd: int, name: str, make: bool) -> int:
         os.close(below)
         raise
     return below
-
-
-def _make(fd: int, name: str) -> None:
-    try:
-        os.mkdir(name, PRIVATE_MODE, dir_fd=fd)
-    except FileExistsError:
-        pass
 
 
 def _verify(found: os.stat_result, name: str) -> None:

@@ -33,7 +33,7 @@ ODD_NAMES = (
     "constructor",
 )
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
-SECRET_TEXT = "cannot open /srv/forja/private/keys.db with token=fx-not-a-real-token-0123456789abcdef"  # noqa: S105
+SECRET_TEXT = "cannot open /srv/forja/private/keys.db with token=fx-not-a-real-token-0123456789abcdef"
 
 
 # ── Counters ────────────────────────────────────────────────────────────────────────────────────

@@ -11,7 +11,7 @@ import os
 import stat
 import unicodedata
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from runs.tools.paths import Parts, show_name, show_path
 from sandboxes.errors import InvalidInput, NotFound, PermissionDenied
@@ -54,10 +54,8 @@ def _enter(fd: int, name: bytes, way: Parts, make: bool) -> int:
     except OSError as error:
         raise _explain(fd, name, way, error) from None
     with_mode = stat.S_IMODE(os.fstat(fd).st_mode) & 0o777 | 0o700
-    try:
+    with suppress(FileExistsError):
         os.mkdir(name, with_mode, dir_fd=fd)
-    except FileExistsError:
-        pass
     return _enter(fd, name, way, make=False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from sandboxes.base import MAX_DEPTH, MAX_TOOL_RESULT_BYTES, MIB
@@ -80,13 +81,18 @@ def is_deeper(value: Any, limit: int) -> bool:
     """Say whether arrays and objects are nested deeper than the limit; a value that holds itself is."""
     level = [value]
     for _ in range(limit + 1):
-        below: list[Any] = []
-        for item in level:
-            if isinstance(item, dict):
-                below += [inner for inner in item.values() if isinstance(inner, dict | list | tuple)]
-            elif isinstance(item, list | tuple):
-                below += [inner for inner in item if isinstance(inner, dict | list | tuple)]
+        # By identity: a value that holds itself twice would double at each level.
+        below = {id(inner): inner for item in level for inner in _within(item) if isinstance(inner, _CONTAINERS)}
         if not below:
             return False
-        level = below
+        level = list(below.values())
     return True
+
+
+_CONTAINERS = (dict, list, tuple)
+
+
+def _within(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
