@@ -4,7 +4,7 @@
 // run a toJSON planted on Object.prototype over everything.
 
 const MAX_DEPTH = 500;
-const MAX_JSON_CHARS = 8 * 1024 * 1024;
+const MAX_JSON_CHARS = 8 * 1024 * 1024, MAX_ARGUMENT_CHARS = 1024 * 1024;
 const MAX_LOSSY_ROWS = 50;
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
@@ -42,9 +42,38 @@ const pathOf = (frame, root) => {
   return textSlice(root + path, 0, 400);
 };
 
-const frameOf = (kind, source, n, up) => ({
-  __proto__: null, kind, source, n, up, i: 0, keys: null, wrote: false, at: undefined, depth: up === null ? 1 : up.depth + 1,
-});
+/** A container being written. Its child frame is kept for the next sibling: a list of records costs one, not thousands. */
+const frameOf = (kind, source, n, up) => {
+  let frame = up === null ? null : up.down;
+  if (frame === null) {
+    frame = {
+      __proto__: null, kind, source, n, up, i: 0, keys: null, values: null, wrote: false, at: undefined,
+      depth: up === null ? 1 : up.depth + 1, down: null,
+    };
+    if (up !== null) up.down = frame;
+    return frame;
+  }
+  frame.kind = kind;
+  frame.source = source;
+  frame.n = n;
+  frame.i = 0;
+  frame.wrote = false;
+  frame.at = undefined;
+  return frame;
+};
+
+let quotedKeys = { __proto__: null }, quotedCount = 0;
+/** `"key":`, remembered: the records of a list share their keys. */
+const quotedKey = (key) => {
+  const known = quotedKeys[key];
+  if (known !== undefined) return known;
+  if (key.length > 64) return `${quote(key)}:`;
+  if (++quotedCount > 1000) {
+    quotedKeys = { __proto__: null };
+    quotedCount = 1;
+  }
+  return quotedKeys[key] = `${quote(key)}:`;
+};
 
 const openMap = (map, up) => {
   const keys = [], values = [];
@@ -115,10 +144,10 @@ const special2 = (value) => {
 
 /**
  * Encode `root` as JSON text. `name` begins every path; `lossy` collects `{path, kind}` rows, or is null to refuse
- * functions and symbols (state keeps nothing that would come back as something else).
+ * functions and symbols (state keeps nothing that would come back as something else). `most` bounds the text's length.
  * Throws a refusal: 'circular', 'promise', 'deep', 'large', 'function', 'unreadable'.
  */
-const encode = (root, name, lossy) => {
+const encode = (root, name, lossy, most = MAX_JSON_CHARS) => {
   let out = '', frame = null, value = root, honourToJson = true;
   const here = () => pathOf(frame, name);
   const lose = (kind) => {
@@ -140,15 +169,16 @@ const encode = (root, name, lossy) => {
         case 'bigint':
           out += `"${value}"`;
           break;
-        case 'object':
+        case 'object': {
           if (value === null) {
             out += 'null';
             break;
           }
-          if (isPromise(value)) throw refusal('promise', here(), 'a promise that was never awaited', 'await it');
+          const proto = protoOf(value), isPlain = proto === ObjectP || proto === ArrayP || proto === null;
+          if (!isPlain && isPromise(value)) throw refusal('promise', here(), 'a promise that was never awaited', 'await it');
           for (let at = frame; at !== null; at = at.up)
             if (at.source === value) throw refusal('circular', here(), `it contains itself`, 'return plain data without the link back');
-          if (honourToJson && !isInChain(DateP, value)) {
+          if (honourToJson && (isPlain || !isInChain(DateP, value))) {
             const toJson = value.toJSON;
             if (typeof toJson === 'function') {
               const key = frame === null ? '' : textOf(frame.at, '');
@@ -163,7 +193,7 @@ const encode = (root, name, lossy) => {
           if (isArray(value)) {
             frame = frameOf('array', value, value.length, frame);
             frame.values = value;
-          } else if (kindOf(value) === PLAIN) {
+          } else if (isPlain) {
             frame = openObject(value, value, frame);
           } else {
             const other = special(value, frame, lose);
@@ -179,12 +209,13 @@ const encode = (root, name, lossy) => {
           }
           out += frame.kind === 'object' || frame.kind === 'map' ? '{' : '[';
           break;
+        }
         default:
           if (lossy === null && value !== undefined) throw refusal('function', here(), `a ${typeof value} cannot be kept`, 'keep plain data');
           out += lose(typeof value);
       }
       honourToJson = true;
-      if (out.length > MAX_JSON_CHARS) throw refusal('large', here(), 'it is larger than 8 MiB as JSON', 'return a summary instead');
+      if (out.length > most) throw refusal('large', here(), `it is larger than ${most >> 20} MiB as JSON`, most === MAX_JSON_CHARS ? 'return a summary instead' : 'send less at once');
       // Go to the next value: the following element of the innermost open container, closing those that have ended.
       for (;;) {
         if (frame === null) return out;
@@ -200,13 +231,14 @@ const encode = (root, name, lossy) => {
           frame.at = key;
           value = frame.values[key];
           if (value === undefined) continue;
-          out += frame.wrote ? `,${quote(key)}:` : `${quote(key)}:`;
-          frame.wrote = true;
+          if (frame.wrote) out += ',';
+          else frame.wrote = true;
+          out += quotedKey(key);
         } else {
           if (i > 0) out += ',';
           if (kind === 'map') {
             frame.at = frame.keys[i];
-            out += `${quote(frame.at)}:`;
+            out += quotedKey(frame.at);
           } else frame.at = i;
           value = kind === 'pairs' ? [frame.keys[i], frame.values[i]] : frame.values[i];
         }
@@ -214,7 +246,7 @@ const encode = (root, name, lossy) => {
       }
     }
   } catch (thrown) {
-    if (isRefusal(thrown)) throw thrown;
+    if (isRefusal(thrown) || limitOf(thrown)) throw thrown;
     throw refusal('unreadable', here(), `reading it threw ${brief(thrown)}`, 'return plain data');
   }
 };

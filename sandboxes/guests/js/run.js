@@ -164,13 +164,9 @@ const begin = (init) => {
   const { args, state, seed, tools: given } = parseJson(init);
   toolList = given;
   seedRandom(seed);
-  replaceable('args', args);
-  define(GlobalObject, 'args', { __proto__: null, writable: false });
+  pinned('args', args);
   currentState = state;
-  if (state !== null) {
-    replaceable('state', state);
-    define(GlobalObject, 'state', { __proto__: null, writable: false });
-  }
+  if (state !== null) pinned('state', state);
 };
 
 const OUT_OF_MEMORY = '{"ok":false,"error":{"code":"MEMORY_LIMIT","name":"InternalError","message":"out of memory"},"inflight":[],"losers":[]}';

@@ -1,6 +1,7 @@
 // `tools`: nested calls. The host answers later through `settle`.
 
 const OP_CALL = 1, OP_OUTPUT = 2, OP_PROGRESS = 3;
+const MAX_NAME_CHARS = 200;
 const inFlight = new MapC(); // id → call
 let issued = 0, succeeded = 0;
 let ended = false;           // the report is made: nothing the script still does reaches the host
@@ -57,11 +58,11 @@ const unknownHint = (name, hint) => {
   return `Did you mean "${near}"? ${hint}`;
 };
 
-/** Why `args` cannot be sent, as `[message, hint]`, or the JSON text. */
+/** The arguments as JSON text, or `{message, hint}` saying why they cannot be sent. */
 const encodeArguments = (tool, args) => {
   let json;
   try {
-    json = encode(args === undefined ? {} : args, `${tool}.args`, lossyArguments);
+    json = encode(args === undefined ? {} : args, `${tool}.args`, lossyArguments, MAX_ARGUMENT_CHARS);
   } catch (thrown) {
     if (!isRefusal(thrown)) throw thrown;
     return { __proto__: null, message: `${tool}: the arguments cannot be sent: ${thrown.path}: ${thrown.message}`, hint: `Send plain JSON: ${thrown.hint}.` };
@@ -77,9 +78,11 @@ const call = (name, args) => {
   if (ended) return never();
   const error = new ToolError();
   if (typeof name !== 'string')
-    return PromiseRejected(fill(error, textOf(name, ''), 'INVALID_INPUT', `a tool's name must be a string, not ${kindName(name)}`, "Write tools.call('name', { key: value })."));
+    return rejectedWith(fill(error, textOf(name, ''), 'INVALID_INPUT', `a tool's name must be a string, not ${kindName(name)}`, "Write tools.call('name', { key: value })."));
+  if (name.length > MAX_NAME_CHARS)
+    return rejectedWith(fill(error, cut(name, 100), 'INVALID_INPUT', `a tool's name has at most ${MAX_NAME_CHARS} characters`, '`tools.list()` names the tools there are.'));
   const json = encodeArguments(name, args);
-  if (typeof json !== 'string') return PromiseRejected(fill(error, name, 'INVALID_INPUT', json.message, json.hint));
+  if (typeof json !== 'string') return rejectedWith(fill(error, name, 'INVALID_INPUT', json.message, json.hint));
   const id = ++issued;
   const record = { __proto__: null, id, tool: name, error, promise: null, resolve: null, reject: null };
   record.promise = new PromiseC((resolve, reject) => {
@@ -94,7 +97,7 @@ const call = (name, args) => {
   return record.promise;
 };
 
-const PromiseRejected = (error) => new PromiseC((_, reject) => reject(error));
+const rejectedWith = (error) => new PromiseC((_, reject) => reject(error));
 
 /** The host's answer to call `id`: its JSON result, or `{code, message, hint}`. */
 const settle = (id, ok, json) => {
