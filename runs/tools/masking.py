@@ -1,4 +1,4 @@
-"""Taking host paths and secrets out of a failure's text before a script, a model or a page may see it."""
+"""Making a failure's text fit to be told and stored: no host paths, no secrets, no characters that break things."""
 
 from __future__ import annotations
 
@@ -29,10 +29,21 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
+_UNFIT = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+
+
+def fit(text: str, max_chars: int = MAX_SHOWN_CHARS) -> str:
+    r"""Cut somebody's text for an error's words, and write as `\uXXXX` what a database or an encoder would refuse:
+    controls and halves of surrogate pairs.
+    """
+    cut = text if len(text) <= max_chars else text[: max_chars - 1] + "…"
+    return _UNFIT.sub(lambda found: f"\\u{ord(found[0]):04x}", cut)
+
+
 def mask(text: str) -> str:
     """Give the text on one line, at most 300 characters, with paths and secrets replaced."""
     # Long texts are cut first: no rule is worth running over megabytes of somebody's page.
     line = " ".join(text[:MAX_READ_CHARS].split())
     for pattern, replacement in _RULES:
         line = pattern.sub(replacement, line)
-    return line if len(line) <= MAX_SHOWN_CHARS else line[: MAX_SHOWN_CHARS - 1] + "…"
+    return fit(line)

@@ -13,7 +13,7 @@ from django.conf import settings
 from runs.tools.file_tools import FILE_TOOLS
 from runs.tools.gate import Decision, Permissions, decide, refuse_nested
 from runs.tools.jsontext import read_arguments, write_result
-from runs.tools.masking import mask
+from runs.tools.masking import fit, mask
 from runs.tools.schema import validate
 from runs.tools.tool import CallContext, Tool
 from sandboxes.base import ToolInfo
@@ -59,7 +59,7 @@ class Registry:
         raise self._unknown(name, [tool.name for tool in bare])
 
     def _unknown(self, name: str, same: list[str]) -> UnknownTool:
-        shown = name[:100]
+        shown = fit(name, 100)
         near = same or difflib.get_close_matches(shown, self.callable_names(), n=1)
         if same:
             message = f"Several servers have a tool `{shown}`."

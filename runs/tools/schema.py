@@ -11,6 +11,7 @@ from jsonschema.exceptions import ValidationError  # type: ignore[import-untyped
 from jsonschema.validators import extend  # type: ignore[import-untyped]
 from referencing import Registry
 
+from runs.tools.masking import fit
 from sandboxes.errors import InvalidInput
 
 
@@ -60,7 +61,7 @@ def _as_invalid(fault: ValidationError) -> InvalidInput:
 
 def _unknown_field(fault: ValidationError) -> InvalidInput:
     known = list(fault.schema.get("properties", {}))
-    unknown = next(name for name in fault.instance if name not in known)[:100]
+    unknown = fit(next(name for name in fault.instance if name not in known), 100)
     near = difflib.get_close_matches(unknown, known, n=1)
     hint = f"Did you mean `{near[0]}`?" if near else f"It takes {_listed(known)}."
     field = _field(fault, unknown)
@@ -73,7 +74,7 @@ def _field(fault: ValidationError, last: str | None = None) -> str:
     written = ""
     for step in path:
         written += f"[{step}]" if isinstance(step, int) else f".{step}" if written else str(step)
-    return written[:200] or "args"
+    return fit(written, 200) or "args"
 
 
 def _rule(fault: ValidationError) -> str:

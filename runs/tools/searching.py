@@ -12,6 +12,7 @@ from typing import Protocol
 
 import re2  # type: ignore[import-untyped]
 
+from runs.tools.masking import fit
 from runs.tools.writing import refuse_stopped
 from sandboxes.base import KIB, MIB, StopSignal
 from sandboxes.errors import InvalidInput
@@ -79,7 +80,7 @@ def _no_pattern(error: Exception) -> InvalidInput:
     said = error.args[0] if error.args else ""
     words = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
     return InvalidInput(
-        f"`query` is no regular expression that can be searched for: {words[:200]}.",
+        f"`query` is no regular expression that can be searched for: {fit(words, 200)}.",
         hint="RE2 syntax: no look-around and no back-references.",
         field="query",
     )

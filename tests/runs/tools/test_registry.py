@@ -77,7 +77,8 @@ def test_an_exact_name_goes_before_a_bare_one():
 def test_an_unknown_name_is_told_with_the_nearest(box):
     error = box.refused("read_files", path="x")
     assert (error.code, error.hint) == ("UNKNOWN_TOOL", "Did you mean `read_file`?")
-    assert box.refused("x" * 100_000).message == f"There is no tool `{'x' * 100}`."
+    assert box.refused("x" * 100_000).message == f"There is no tool `{'x' * 99}…`."
+    assert box.refused("a\0\ud83d").message == "There is no tool `a\\u0000\\ud83d`."
     assert not box.registry.is_read_only("nothing")
     assert box.registry.is_read_only("read_file")
 

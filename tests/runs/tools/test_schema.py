@@ -56,6 +56,7 @@ def test_it_names_the_field_and_the_rule(arguments, field, message):
 
 def test_it_names_the_nearest_known_field():
     assert refusal(limt=1).hint == "Did you mean `limit`?"
+    assert refusal(**{"a\0\ud83d": 1}).field == "a\\u0000\\ud83d"
     assert refusal(zzz=1).hint == "It takes `limit`, `mode`, `name`, `rows`, `either`."
 
 
