@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
 from runs import journal, state
@@ -12,6 +11,7 @@ from runs.journal import Entry
 from runs.models import Run
 from runs.recorder import Recorder
 from runs.requests import storable
+from runs.writing import write
 from sandboxes.base import Outcome
 from sandboxes.errors import (
     Cancelled,
@@ -29,7 +29,17 @@ from sandboxes.errors import (
     Timeout,
 )
 
-LIMIT_ERRORS = (Timeout, MemoryLimit, StackLimit, OutputLimit, DiskLimit, ProcessLimit, FuelLimit, QuotaExceeded, StateLimit)
+LIMIT_ERRORS = (
+    Timeout,
+    MemoryLimit,
+    StackLimit,
+    OutputLimit,
+    DiskLimit,
+    ProcessLimit,
+    FuelLimit,
+    QuotaExceeded,
+    StateLimit,
+)
 
 
 def status_of(error: ForjaError | None) -> str:
@@ -61,7 +71,9 @@ def finish_running(run: Run, outcome: Outcome, recorder: Recorder) -> bool:
 
 
 def _failed(outcome: Outcome, error: ForjaError) -> Outcome:
-    return Outcome(value_json=outcome.value_json, lossy=outcome.lossy, hint=outcome.hint, error=error, metrics=outcome.metrics)
+    return Outcome(
+        value_json=outcome.value_json, lossy=outcome.lossy, hint=outcome.hint, error=error, metrics=outcome.metrics
+    )
 
 
 def _write(run: Run, outcome: Outcome, recorder: Recorder, entries: list[Entry]) -> bool:
@@ -69,19 +81,23 @@ def _write(run: Run, outcome: Outcome, recorder: Recorder, entries: list[Entry])
     error = outcome.error
     now = timezone.now()
     streams = recorder.streams
-    changes: dict[str, Any] = recorder.row_changes() | terminal_columns(error, now) | {
-        "value_json": outcome.value_json,
-        "lossy": list(outcome.lossy),
-        "hint": storable(outcome.hint or ""),
-        "stdout_head": streams["stdout"].head,
-        "stdout_tail": streams["stdout"].tail,
-        "stderr_head": streams["stderr"].head,
-        "stderr_tail": streams["stderr"].tail,
-        "metrics": _metrics(run, outcome, recorder),
-    }
+    changes: dict[str, Any] = (
+        recorder.row_changes()
+        | terminal_columns(error, now)
+        | {
+            "value_json": outcome.value_json,
+            "lossy": list(outcome.lossy),
+            "hint": storable(outcome.hint or ""),
+            "stdout_head": streams["stdout"].head,
+            "stdout_tail": streams["stdout"].tail,
+            "stderr_head": streams["stderr"].head,
+            "stderr_tail": streams["stderr"].tail,
+            "metrics": _metrics(run, outcome, recorder),
+        }
+    )
     if error is None and outcome.state_json is not None:
         changes["state_after"] = outcome.state_json
-    with transaction.atomic():
+    with write():
         if error is None and outcome.state_json is not None and run.state_before is not None:
             state.merge(
                 session_id=run.session_id,
@@ -137,7 +153,7 @@ def _metrics(run: Run, outcome: Outcome, recorder: Recorder) -> dict[str, float]
 def end_waiting(run: Run, error: ForjaError, entries: list[Entry]) -> bool:
     """End a run that never started (cancelled in the queue, approval denied or expired)."""
     now = timezone.now()
-    with transaction.atomic():
+    with write():
         return journal.append(
             run,
             [*entries, Entry(kind="finished", data=finished_data(error), at=now)],

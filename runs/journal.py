@@ -26,16 +26,20 @@ def append(run: Run, entries: Sequence[Entry], *, only_if: Iterable[str] | None 
     """Write entries and row changes together; False (and nothing written) when the status is none of `only_if`.
 
     Must run inside a transaction. The update of `last_seq` locks the row, so numbers stay gapless
-    whichever process writes.
+    whichever process writes. `run.last_seq` follows.
     """
     rows = Run.objects.filter(pk=run.pk)
     if only_if is not None:
         rows = rows.filter(status__in=list(only_if))
-    if not rows.update(last_seq=F("last_seq") + len(entries), **changes):
-        return False
-    if entries:
+    last = run.last_seq + len(entries)
+    # Mostly nobody else wrote since this object was read; then one statement is enough.
+    if not rows.filter(last_seq=run.last_seq).update(last_seq=last, **changes):
+        if not rows.update(last_seq=F("last_seq") + len(entries), **changes):
+            return False
         last = Run.objects.filter(pk=run.pk).values_list("last_seq", flat=True)[0]
+    if entries:
         insert(run, entries, first_seq=last - len(entries) + 1)
+    run.last_seq = last
     return True
 
 

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
-from django.db import connection, transaction
-from django.db.models import Count, F, Min, Q
+from django.db import connection
+from django.db.models import Count, Min, Q
 from django.utils import timezone
 
 from runs import journal
 from runs.journal import Entry
 from runs.models import QueueLock, Run, Session
 from runs.state import dump
+from runs.writing import write
 from sandboxes.errors import QueueFull
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 WAITING = ("queued", "awaiting_approval")
 
 
-def require_room(*, session: Session, max_per_session: int, max_total: int) -> None:
-    """Refuse a run when its session's or the whole queue is full."""
+def require_room(*, session: Session, max_per_session: int, max_total: int) -> int:
+    """Give how many runs wait; refuse one more when its session's line or the whole queue is full."""
     waiting = Run.objects.filter(status__in=WAITING).aggregate(
         total=Count("pk"), mine=Count("pk", filter=Q(session=session))
     )
@@ -33,29 +34,51 @@ def require_room(*, session: Session, max_per_session: int, max_total: int) -> N
         )
     if waiting["total"] >= max_total:
         raise QueueFull(f"{waiting['total']} runs wait already; at most {max_total} may.", limit="forge.queue.maxTotal")
+    return int(waiting["total"])
 
 
-def _order() -> list[tuple[Any, ...]]:
-    """The sessions that wait, best claim first: fewest running, then longest unserved, then oldest request."""
-    waiting = list(
-        Run.objects.filter(status="queued").values_list("session_id", "session__last_claimed_at").annotate(first=Min("number"))
+@dataclass(frozen=True, kw_only=True)
+class _Line:
+    """Who runs and who waits, from one query."""
+
+    running: Counter[str]
+    waiting: list[tuple[datetime, int, str]]
+
+    def best_first(self) -> list[tuple[int, datetime, int, str]]:
+        """The waiting sessions, best claim first: fewest running, then longest unserved, then oldest request."""
+        return sorted((self.running[session], last, first, session) for last, first, session in self.waiting)
+
+
+def _line() -> _Line:
+    rows = (
+        Run.objects.filter(status__in=("queued", "running"))
+        .values_list("status", "session_id", "session__last_claimed_at")
+        .annotate(first=Min("number"), count=Count("number"))
     )
-    if not waiting:
-        return []
-    running = Counter(Run.objects.filter(status="running").values_list("session_id", flat=True))
-    return sorted((running[session], last or _NEVER, first, session) for session, last, first in waiting)
+    running: Counter[str] = Counter()
+    waiting = []
+    for status, session, last, first, count in rows:
+        if status == "running":
+            running[session] = count
+        else:
+            waiting.append((last or _NEVER, first, session))
+    return _Line(running=running, waiting=waiting)
+
+
+def is_waiting() -> bool:
+    """Whether any run waits; cheaper than a claim."""
+    return Run.objects.filter(status="queued").exists()
 
 
 def claim_next(*, worker_id: str, slots: int) -> Run | None:
     """Take the run whose turn it is and mark it running; None when nothing waits or every slot is taken."""
-    if not Run.objects.filter(status="queued").exists():
-        return None
-    with transaction.atomic():
+    with write():
         if connection.features.has_select_for_update:
             QueueLock.objects.select_for_update().get_or_create(pk=1)
-        if Run.objects.filter(status="running").count() >= slots:
+        line = _line()
+        if not line.waiting or line.running.total() >= slots:
             return None
-        for _, _, number, _ in _order():
+        for _, _, number, _ in line.best_first():
             run = _claim(number, worker_id=worker_id)
             if run is not None:
                 return run
@@ -65,22 +88,19 @@ def claim_next(*, worker_id: str, slots: int) -> Run | None:
 def _claim(number: int, *, worker_id: str) -> Run | None:
     run = Run.objects.select_related("session").get(pk=number)
     now = timezone.now()
-    state_before = dump(run.session.state) if run.state_before is None and _state_is_on(run) else None
-    claimed = Run.objects.filter(pk=number, status="queued").update(
-        status="running",
-        started_at=now,
-        worker=worker_id,
-        clock_ms=int(now.timestamp() * 1000),
-        state_before=state_before,
-        last_seq=F("last_seq") + 1,
-    )
-    if not claimed:
-        return None
-    run.status, run.started_at, run.worker, run.state_before = Run.Status.RUNNING, now, worker_id, state_before
-    run.clock_ms = int(now.timestamp() * 1000)
-    run.last_seq += 1
+    changes = {
+        "status": Run.Status.RUNNING,
+        "started_at": now,
+        "worker": worker_id,
+        "clock_ms": int(now.timestamp() * 1000),
+        "state_before": dump(run.session.state) if _state_is_on(run) else None,
+    }
     data = {"backend": run.backend, "isolation": run.isolation, "reason": run.reason, "engine": run.engine}
-    journal.insert(run, [Entry(kind="started", data=data, at=now)], first_seq=run.last_seq)
+    started = Entry(kind="started", data=data, at=now)
+    if not journal.append(run, [started], only_if=["queued"], **changes):
+        return None
+    for name, value in changes.items():
+        setattr(run, name, value)
     Session.objects.filter(pk=run.session_id).update(last_claimed_at=now)
     return run
 
@@ -117,7 +137,7 @@ def positions(runs: Iterable[Run]) -> dict[int, int]:
 
 def line_up() -> list[tuple[int, str]]:
     """Every queued run's `(number, session)` in the order in which they will be claimed."""
-    order = _order()
+    order = _line().best_first()
     by_session: dict[str, list[int]] = {}
     for number, session in Run.objects.filter(status="queued").order_by("number").values_list("number", "session_id"):
         by_session.setdefault(session, []).append(number)

@@ -6,7 +6,7 @@ import threading
 import time
 from typing import Any
 
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError
 from django.utils import timezone
 
 from runs import blobs, journal
@@ -14,6 +14,7 @@ from runs.journal import Entry
 from runs.models import NestedCall, Run
 from runs.requests import storable
 from runs.streams import StreamStore
+from runs.writing import write
 from sandboxes.base import CallFinished, CallStarted, Event, Output, Progress
 
 FULL_TEXT_CHARS = 256 * 1024
@@ -155,7 +156,7 @@ class Recorder:
                 return True
             entries, unsaved = self._take_entries(), set(self._unsaved)
             try:
-                with transaction.atomic():
+                with write():
                     written = journal.append(self.run, entries, only_if=["running"], **self.row_changes())
                     if written:
                         self._save_calls()

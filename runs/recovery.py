@@ -8,7 +8,6 @@ import socket
 from datetime import timedelta
 from pathlib import Path
 
-from django.db import transaction
 from django.utils import timezone
 
 from runs import journal
@@ -17,6 +16,7 @@ from runs.journal import Entry
 from runs.models import NestedCall, Run, Worker
 from runs.pokes import poke
 from runs.streams import PART_CHARS, path_of
+from runs.writing import write
 from sandboxes.errors import Interrupted
 
 SILENT_S = 15
@@ -66,7 +66,7 @@ def end_orphan(run: Run) -> bool:
     """Give one abandoned run its terminal status, with the output and calls it had."""
     error = Interrupted("The worker that ran this stopped without ending it (a restart or a crash).")
     now = timezone.now()
-    with transaction.atomic():
+    with write():
         finished = Entry(kind="finished", data=finished_data(error), at=now)
         columns = terminal_columns(error, now) | _kept_output(run)
         written = journal.append(run, [finished], only_if=["running"], **columns)

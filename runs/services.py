@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.utils import timezone
 
 from runs import queue
@@ -30,6 +30,7 @@ from runs.models import IdempotencyKey, Run, RunEvent, Session, User
 from runs.pokes import ask_to_stop, poke
 from runs.requests import RunRequest, check_code_size, storable
 from runs.surroundings import read_code
+from runs.writing import write
 from sandboxes.base import Limits
 from sandboxes.errors import AlreadyFinished, Cancelled, Conflict, Forbidden, InvalidInput, NotFound, SandboxError
 from sandboxes.quickjs.source import prepare
@@ -53,18 +54,16 @@ class _Accepted:
     max_total: int
 
 
-def submit(
-    *, user: User, session: Session, request: RunRequest, door: str, idempotency_key: str | None = None
-) -> Run:
+def submit(*, user: User, session: Session, request: RunRequest, door: str, idempotency_key: str | None = None) -> Run:
     """Accept a run: checked, written as queued, then announced. Nothing has started when this returns."""
     accepted = _accept(session, request)
     try:
-        with transaction.atomic():
+        with write():
             if idempotency_key is not None:
                 earlier = _earlier(user, session, idempotency_key, accepted)
                 if earlier is not None:
                     return earlier
-            queue.require_room(
+            ahead = queue.require_room(
                 session=session, max_per_session=accepted.max_per_session, max_total=accepted.max_total
             )
             run = _write(user, session, accepted, door)
@@ -78,11 +77,11 @@ def submit(
         if earlier is None:
             raise
         return earlier
-    announce(run)
+    announce(run, is_seen_waiting=ahead > 0)
     return run
 
 
-def announce(run: Run) -> None:
+def announce(run: Run, *, is_seen_waiting: bool) -> None:
     """Put the token on the queue. Without a broker the run waits: workers look for waiting runs by themselves."""
     from runs.tasks import work
 
@@ -90,7 +89,9 @@ def announce(run: Run) -> None:
         work.apply_async(retry=False)
     except Exception:  # noqa: BLE001  whatever kombu raises, the row is what counts
         log.warning("the broker does not answer; run %s waits until a worker looks", run.id)
-    poke(run_id=run.id, session_id=run.session_id)
+    if is_seen_waiting:
+        # Otherwise the worker that claims it at once says so.
+        poke(run_id=run.id, session_id=run.session_id)
 
 
 def _accept(session: Session, request: RunRequest) -> _Accepted:
@@ -164,7 +165,9 @@ def _fingerprint(accepted: _Accepted) -> str:
 def _earlier(user: User, session: Session, key: str, accepted: _Accepted) -> Run | None:
     """The run this key stands for; another body under the same key is a CONFLICT."""
     if not key or len(key) > MAX_KEY_CHARS or not key.isprintable():
-        raise InvalidInput(f"Idempotency-Key must have 1 to {MAX_KEY_CHARS} printable characters.", field="Idempotency-Key")
+        raise InvalidInput(
+            f"Idempotency-Key must have 1 to {MAX_KEY_CHARS} printable characters.", field="Idempotency-Key"
+        )
     oldest = timezone.now() - timedelta(hours=IDEMPOTENCY_HOURS)
     IdempotencyKey.objects.filter(user=user, session=session, key=key, created_at__lt=oldest).delete()
     row = IdempotencyKey.objects.filter(user=user, session=session, key=key).select_related("run").first()
@@ -201,7 +204,7 @@ def cancel(*, user: User, run: Run) -> Run:
         poke(run_id=run.id, session_id=run.session_id, ended=True)
         run.refresh_from_db()
         return run
-    with transaction.atomic():
+    with write():
         first = Run.objects.filter(pk=run.pk, status="running", cancel_requested_at=None).update(
             cancel_requested_at=timezone.now()
         )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from django.db import transaction
-
 from runs.cleaning import remove_session_files
 from runs.configuration import config_for, workspace_named
 from runs.models import Run, Session, User
 from runs.requests import MAX_TITLE_CHARS, storable
+from runs.writing import write
 from sandboxes.errors import Conflict, Forbidden, InvalidInput, NotFound
 
 
-def create_session(*, user: User, title: str = "", workspace: str = "default", parent: Session | None = None) -> Session:
+def create_session(
+    *, user: User, title: str = "", workspace: str = "default", parent: Session | None = None
+) -> Session:
     """Make a session; a child shares its root's scratchpad and workspace rules of its own."""
     title = title.strip()
     if len(title) > MAX_TITLE_CHARS:
@@ -38,7 +39,7 @@ def session_for(user: User, session_id: str, *, write: bool = False) -> Session:
 
 def delete_session(*, session: Session) -> None:
     """Remove a session with its children and their runs; refused while one of the runs is active."""
-    with transaction.atomic():
+    with write():
         family = _family(session)
         if Run.objects.active().filter(session__in=family).exists():
             raise Conflict("A run of this session has not ended.", hint="Stop it first, then delete the session.")

@@ -145,3 +145,5 @@ def work_until_idle() -> None:
         if run is None:
             return
         execute(run)
+        if not queue.is_waiting():
+            return
