@@ -26,6 +26,7 @@ class Watch:
         self._event = asyncio.Event()
         self.ended = False
         self.changed_runs: set[str] = set()
+        self.ended_runs: set[str] = set()
 
     async def __aenter__(self) -> Watch:
         await self._hub.add(self, self._keys)
@@ -39,6 +40,8 @@ class Watch:
     def wake(self, *, run_id: str, ended: bool) -> None:
         self.changed_runs.add(run_id)
         self.ended = self.ended or ended
+        if ended:
+            self.ended_runs.add(run_id)
         self._event.set()
 
     async def changed(self, timeout_s: float) -> bool:

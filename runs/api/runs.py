@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
@@ -15,7 +16,8 @@ from runs.api.paging import page_of
 from runs.api.parameters import PageSize, Seq, checked_id
 from runs.api.replies import json_bytes, json_reply, raw_reply
 from runs.api.schemas import ERRORS, CallDetail, CancelIn, CancelOut, RunIn, RunOut, RunPage, json_body
-from runs.api.waiting import ended_run, run_bytes
+from runs.api.waiting import ended_run, run_bytes, stored
+from runs.hub import hub
 from runs.models import NestedCall, Run
 from runs.present import call_json, run_summary
 from runs.requests import TOOLS, parse_run_request
@@ -54,12 +56,12 @@ async def start(request: HttpRequest, session_id: str, wait: WaitSeconds = 0) ->
         session = session_for(user, checked_id(session_id), write=True)
         return submit(user=user, session=session, request=asked, door=Run.Door.API, idempotency_key=key)
 
-    run = await writing(work)
-    if wait:
-        answer = await ended_run(run, wait_s=wait)
-        if answer is not None:
-            return raw_reply(answer)
-    return raw_reply(await reading(lambda: run_bytes(Run.objects.get(pk=run.pk))), status=202)
+    async with hub.watch(session_id) if wait else nullcontext() as watch:
+        run = await writing(work)
+        answer = await ended_run(run, watch, wait_s=wait) if watch else None
+    if answer is not None:
+        return raw_reply(answer)
+    return raw_reply(await reading(lambda: run_bytes(stored(run.pk))), status=202)
 
 
 @router.get("/runs", response={200: RunPage, **ERRORS})

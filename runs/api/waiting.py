@@ -6,7 +6,7 @@ import asyncio
 
 from runs.api.database import reading
 from runs.api.replies import json_bytes
-from runs.hub import Watch, hub
+from runs.hub import Watch
 from runs.models import Run
 from runs.present import run_json
 from sandboxes.errors import NotFound
@@ -14,33 +14,54 @@ from sandboxes.errors import NotFound
 LOOK_AGAIN_S = 3
 
 
-async def ended_run(run: Run, *, wait_s: float) -> bytes | None:
-    """Give the run's JSON once it has ended; None when it has not within `wait_s` seconds, or cannot yet."""
+async def ended_run(run: Run, watch: Watch, *, wait_s: float) -> bytes | None:
+    """Give the run's JSON once it has ended; None when it has not within `wait_s` seconds, or cannot yet.
+
+    `watch` was entered before the run was written, so an end that came since is not missed.
+    """
     clock = asyncio.get_running_loop().time
     deadline = clock() + wait_s
-    async with hub.watch(run.id) as watch:
-        while True:
-            status, answer = await reading(lambda: look(run.pk))
-            # A run that waits for a person is answered at once: the caller may be the one who approves.
-            if answer is not None or status == Run.Status.AWAITING_APPROVAL or clock() >= deadline:
-                return answer
-            await _until_worth_a_look(watch, until=min(deadline, clock() + LOOK_AGAIN_S))
+    if run.is_terminal:
+        return await reading(lambda: run_bytes(stored(run.pk)))
+    while run.status != Run.Status.AWAITING_APPROVAL and clock() < deadline:
+        ended = await _is_told_of_the_end(run.id, watch, until=min(deadline, clock() + LOOK_AGAIN_S))
+        answer = await reading(lambda: _if_ended(run.pk, probably=ended))  # noqa: B023  awaited in this turn
+        if answer is not None:
+            return answer
+    return None
 
 
-async def _until_worth_a_look(watch: Watch, *, until: float) -> None:
-    """Sleep through the changes that are not the end."""
+async def _is_told_of_the_end(run_id: str, watch: Watch, *, until: float) -> bool:
+    """Sleep through what changes meanwhile; True when the hub said that this run ended, or lost its memory."""
     clock = asyncio.get_running_loop().time
-    while not watch.ended and clock() < until:
+    while not watch.ended_runs & {run_id, ""} and clock() < until:
         await watch.changed(until - clock())
-    watch.ended = False
+    told = bool(watch.ended_runs & {run_id, ""})
+    watch.ended_runs.clear()
+    return told
 
 
-def look(number: int) -> tuple[str, bytes | None]:
-    """The run's status and, when it has ended, its whole JSON."""
+def _if_ended(number: int, *, probably: bool) -> bytes | None:
+    """The whole JSON of a run that has ended. A look that will likely find nothing reads the status alone."""
+    if not probably and _status(number) not in Run.TERMINAL:
+        return None
+    run = stored(number)
+    return run_bytes(run) if run.is_terminal else None
+
+
+def _status(number: int) -> str:
     status = Run.objects.filter(pk=number).values_list("status", flat=True).first()
     if status is None:
         raise NotFound("The run was deleted meanwhile.")
-    return status, run_bytes(Run.objects.get(pk=number)) if status in Run.TERMINAL else None
+    return status
+
+
+def stored(number: int) -> Run:
+    """The row as it is now, without what only the engine and replays need."""
+    run = Run.objects.filter(pk=number).defer("state_before", "state_after").first()
+    if run is None:
+        raise NotFound("The run was deleted meanwhile.")
+    return run
 
 
 def run_bytes(run: Run) -> bytes:
