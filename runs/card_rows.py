@@ -8,10 +8,11 @@ from django.db.models import QuerySet
 from django.db.models.functions import Length, Substr
 
 from runs.figures import ARGS_CHARS
-from runs.models import NestedCall, Run, Session
+from runs.models import NestedCall, Run, RunEvent, Session
 
 CODE_CHARS = 12_000
 VALUE_CHARS = 64 * 1024
+MAX_WAITS = 500
 
 
 def rows(session: Session | None = None) -> QuerySet[Run]:
@@ -39,3 +40,17 @@ def calls_of(run: Run, *, most: int, seqs: Sequence[int] | None = None) -> list[
     if seqs is not None:
         return list(found.filter(seq__in=seqs).order_by("seq"))
     return list(found.order_by("-seq")[:most])[::-1]
+
+
+def waits_of(run: Run) -> dict[int, float]:
+    """How long ended calls had waited for a slot, by call, in milliseconds; of the last 500."""
+    ended = RunEvent.objects.filter(run=run, kind="call_finished", seq__lte=run.last_seq).order_by("-seq")
+    return waits_in(list(ended[:MAX_WAITS]))
+
+
+def waits_in(events: Sequence[RunEvent]) -> dict[int, float]:
+    return {
+        event.data["call"]: float(event.data["queuedMs"])
+        for event in events
+        if event.kind == "call_finished" and "queuedMs" in event.data
+    }

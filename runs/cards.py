@@ -14,9 +14,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from runs import labels, lanes, queue
-from runs.card_rows import VALUE_CHARS, calls_of
+from runs.card_rows import VALUE_CHARS, calls_of, waits_of
 from runs.faults import Line, Place, causes_of, place_of, positive, sentence_of
-from runs.figures import ARGS_CHARS, arguments_words, figures, progress_view
+from runs.figures import arguments_words, figures, progress_view
 from runs.highlight import highlighted, language_of, lines_of
 from runs.json_tree import parse, tree
 from runs.models import NestedCall, Run, Session, User
@@ -67,6 +67,7 @@ class Card:
     run: Run
     viewer: Viewer
     now: datetime = field(default_factory=timezone.now)
+    queued: dict[int, float] | None = None
 
     @property
     def key(self) -> str:
@@ -152,7 +153,8 @@ class Card:
             return None
         ahead = line[: numbers.index(self.run.pk)]
         mine = [number for number, session in ahead if session == self.run.session_id]
-        here = list(Run.objects.light().filter(Q(pk__in=mine[:2]) | Q(session=self.run.session, status="running"))[:3])
+        before = Q(pk__in=mine[:2]) | Q(session=self.run.session, status="running")
+        here = list(Run.objects.light().filter(before).order_by("number")[:3])
         return QueuePlace(position=len(ahead) + 1, here=here, elsewhere=len(ahead) - len(mine))
 
     @property
@@ -170,11 +172,29 @@ class Card:
         return calls_of(self.run, most=self.most_calls) if self.run.calls_started else []
 
     @cached_property
+    def queued_ms(self) -> dict[int, float]:
+        """How long each ended call waited for one of the run's slots before it started."""
+        if self.queued is None:
+            self.queued = waits_of(self.run) if self.run.calls_started else {}
+        return self.queued
+
+    def span_of(self, call: NestedCall) -> lanes.Span:
+        """When a call was at work. One that still waits or runs is drawn from when it was asked for."""
+        start = call.offset_ms + self.queued_ms.get(call.seq, 0.0)
+        is_open = call.status == NestedCall.Status.RUNNING and call.duration_ms is None
+        return lanes.Span(
+            seq=call.seq, status=call.status, start=start, end=None if is_open else start + (call.duration_ms or 0.0)
+        )
+
+    @property
+    def spans(self) -> list[lanes.Span]:
+        return [self.span_of(call) for call in self.call_rows]
+
+    @cached_property
     def scale_ms(self) -> float:
         if self.is_live:
             return lanes.live_scale_ms(self.running_ms)
-        ends = [call.offset_ms + (call.duration_ms or 0) for call in self.call_rows]
-        return max([1.0, *ends])
+        return lanes.round_scale(self.spans)
 
     @property
     def calls(self) -> list[CallView]:
@@ -184,7 +204,7 @@ class Card:
         return [
             CallView(
                 call=call,
-                bar=lanes.bar_of(span_of(call), scale_ms=self.scale_ms, now_ms=self.running_ms),
+                bar=lanes.bar_of(self.span_of(call), scale_ms=self.scale_ms, now_ms=self.running_ms),
                 arguments=arguments_words(getattr(call, "arguments_start", None)),
             )
             for call in rows
@@ -196,7 +216,7 @@ class Card:
 
     @property
     def calls_at_once(self) -> int:
-        return lanes.most_at_once([span_of(call) for call in self.call_rows], now_ms=self.running_ms)
+        return lanes.most_at_once(self.spans, now_ms=self.running_ms)
 
     @property
     def calls_stopped(self) -> int:
@@ -207,7 +227,7 @@ class Card:
     def overview(self) -> lanes.Overview | None:
         if self.is_live:
             return None
-        return lanes.overview([span_of(call) for call in self.call_rows])
+        return lanes.overview(self.spans)
 
     # ── Value, output ───────────────────────────────────────────────────────────────────────────
 
@@ -322,8 +342,3 @@ class Card:
     @property
     def controls_observed(self) -> bool:
         return any(control.get("observed") for _name, control in self.controls)
-
-
-def span_of(call: NestedCall) -> lanes.Span:
-    end = None if call.duration_ms is None and call.status == "running" else call.offset_ms + (call.duration_ms or 0)
-    return lanes.Span(seq=call.seq, status=call.status, start=call.offset_ms, end=end)

@@ -89,7 +89,7 @@ def overview(spans: Sequence[Span]) -> Overview | None:
     """Pack the calls into lanes, first free lane first; None when a picture would say nothing."""
     if len(spans) < 2:
         return None
-    scale = _round_up(max(span.end or span.start for span in spans))
+    scale = round_scale(spans)
     free: list[float] = []
     bars = []
     for span in sorted(spans, key=lambda span: (span.start, span.seq)):
@@ -109,6 +109,11 @@ def overview(spans: Sequence[Span]) -> Overview | None:
         lanes=len(free),
         most_at_once=most_at_once(spans, now_ms=scale),
     )
+
+
+def round_scale(spans: Sequence[Span]) -> float:
+    """The first round number of milliseconds that holds every span."""
+    return _round_up(max((span.end or span.start for span in spans), default=1.0))
 
 
 def _round_up(milliseconds: float) -> float:

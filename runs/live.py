@@ -31,6 +31,7 @@ class Shown:
     has_progress: bool = False
     has_output: bool = False
     chunks: deque[tuple[str, bool]] = field(default_factory=deque)
+    waits: dict[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +147,7 @@ class Page:
             has_progress=card.progress is not None,
             has_output=bool(card.printed_chars),
             chunks=chunks,
+            waits=card.queued_ms if card.is_live else {},
         )
 
     def _follow(self, run: Run) -> str:
@@ -156,7 +158,8 @@ class Page:
         events = [event for event in events if event.seq <= run.last_seq]
         if run.is_terminal or len(events) > MAX_EVENTS or any(event.kind in WHOLE_KINDS for event in events):
             return self._draw(run)
-        card = self._card(run)
+        shown.waits |= card_rows.waits_in(events)
+        card = Card(run=run, viewer=self.viewer, queued=shown.waits)
         kinds = {event.kind for event in events}
         pieces = [rendering.time(card)]
         if "progress" in kinds:
@@ -225,7 +228,8 @@ class Page:
         counts = queue.counts(self.session)
         if counts != self._counts:
             self._counts = counts
-            pieces += [rendering.counts_html(counts), *self._rail()]
+            # A run's own page has neither counts nor a list of sessions.
+            pieces += [rendering.counts_html(counts), *self._rail()] if self.view != "run" else []
         waiting = [number for number, shown in self.cards.items() if not shown.ended]
         if counts["queued"] and waiting:
             for run in card_rows.rows(self.session).filter(number__in=waiting, status="queued"):

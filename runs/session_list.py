@@ -61,3 +61,11 @@ def newest(user: User, *, most: int, before: str | None = None) -> tuple[list[En
         found = found.filter(id__lt=before)
     rows = entries(found[: most + 1])
     return rows[:most], rows[most - 1].id if len(rows) > most else None
+
+
+def rail(user: User, session: Session, *, most: int) -> list[Entry]:
+    """The newest sessions, and always the one that is open."""
+    found = newest(user, most=most)[0]
+    if all(entry.id != session.pk for entry in found):
+        found += entries(Session.objects.filter(pk=session.pk))
+    return found

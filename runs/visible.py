@@ -15,14 +15,13 @@ _HIDDEN = re.compile(
 )
 
 
+_C0 = ["NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "HT", "LF", "VT", "FF", "CR", "SO", "SI", "DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US"]
+
+
 def name_of(char: str) -> str:
-    """A printable stand-in: the control's own picture where Unicode has one, else its number."""
+    """A printable stand-in: the control's own short name, else its number."""
     code = ord(char)
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "\u2421"
-    return f"U+{code:04X}"
+    return _C0[code] if code < len(_C0) else "DEL" if code == 0x7F else f"U+{code:04X}"
 
 
 def _marked(match: re.Match[str]) -> str:

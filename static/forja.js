@@ -11,9 +11,9 @@ let socket = null;
 
 // ── Times ──────────────────────────────────────────────────────────────────
 const STYLES = {
-  time: { timeStyle: "medium" },
-  short: { hour: "2-digit", minute: "2-digit" },
-  full: { dateStyle: "medium", timeStyle: "medium" },
+  time: { timeStyle: "medium", hourCycle: "h23" },
+  short: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+  full: { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" },
 };
 const language = document.documentElement.lang;
 

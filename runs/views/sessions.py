@@ -107,7 +107,7 @@ def _session_page(request: HttpRequest, session: Session, form: RunForm, *, stat
     calls_view = _calls_view(request)
     context = {
         **_composer_context(session, form, config),
-        "rail": session_list.newest(user, most=RAIL)[0],
+        "rail": session_list.rail(user, session, most=RAIL),
         "cards": [Card(run=run, viewer=Viewer(user=user)) for run in found[:CARDS]],
         "counts": queue.counts(session),
         "older": found[CARDS - 1].pk if len(found) > CARDS else None,
