@@ -35,7 +35,7 @@ class LiveForja:
         self.counters.mkdir()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.configure(config or {"permissions": {"allow": ["fx_*"]}})
+        self.configure(config or {"permissions": {"allow": ["fx.*"]}})
         self._environment = {
             key: value for key, value in os.environ.items() if not key.startswith(("FORJA_", "DJANGO_"))
         } | {

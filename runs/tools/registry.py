@@ -17,7 +17,7 @@ from runs.tools.masking import fit, mask
 from runs.tools.schema import validate
 from runs.tools.tool import CallContext, Tool
 from sandboxes.base import ToolInfo
-from sandboxes.errors import ForjaError, NotCallable, ToolError, UnknownTool
+from sandboxes.errors import ForjaError, Internal, NotCallable, UnknownTool
 
 __all__ = [
     "NOT_CALLABLE",
@@ -122,7 +122,7 @@ def call_nested(
 def perform(tool: Tool, arguments: dict[str, Any], context: CallContext) -> str:
     """Run a tool that may run, and give its result as JSON text.
 
-    Whatever goes wrong inside is logged whole, and told without host paths or secrets as TOOL_ERROR.
+    Whatever goes wrong inside is logged whole, and told without host paths or secrets as INTERNAL: the tool is ours.
     """
     try:
         return write_result(tool.call(arguments, context))
@@ -131,4 +131,4 @@ def perform(tool: Tool, arguments: dict[str, Any], context: CallContext) -> str:
     except Exception as error:
         logger.exception("tool %s failed in run %s", tool.name, context.run_id)
         told = mask(str(error)) or type(error).__name__
-        raise ToolError(f"`{tool.name}` failed: {told}", tool=tool.name) from None
+        raise Internal(f"`{tool.name}` failed: {told}", tool=tool.name) from None

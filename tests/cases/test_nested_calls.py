@@ -10,8 +10,7 @@ def test_two_tools_of_similar_name_stay_two(forja):
         "const a = await tools.call('get.weather', { q: 1 });\n"
         "const b = await tools.call('get-weather', { q: 2 });\nreturn [a.tool, b.tool];"
     )
-    # Only what the configuration allows may run nested: neither name fits `fx_*`.
-    assert run["error"]["cause"]["code"] == "APPROVAL_REQUIRED" or run["value"] == ["get.weather", "get-weather"]
+    assert run["value"] == ["get.weather", "get-weather"], run.get("error")
 
 
 def test_three_megabytes_reach_the_script_whole(forja):
@@ -32,9 +31,13 @@ def test_each_way_to_fail_has_its_own_code(forja):
         "  r[kind] = await tools.call('fx_fail', { kind }).then(() => 'resolved', e => e.code);\n"
         "r.after = await tools.call('fx_echo', { ok: 1 }).then(x => x.ok, e => e.code);\nreturn r;"
     )
-    assert run["value"]["after"] == 1
-    assert "resolved" not in run["value"].values()
-    assert run["value"]["protocol"] == "TOOL_PROTOCOL_ERROR" and run["value"]["exit"] == "TOOL_UNAVAILABLE"
+    assert run["value"] == {
+        "iserror": "TOOL_ERROR",
+        "protocol": "TOOL_PROTOCOL_ERROR",
+        "throw": "INTERNAL",
+        "exit": "TOOL_UNAVAILABLE",
+        "after": 1,
+    }
     assert [call["status"] for call in run["calls"]["items"]] == ["failed"] * 4 + ["succeeded"]
     assert [call["error"]["code"] for call in run["calls"]["items"][:4]] == [
         run["value"][kind] for kind in ("iserror", "protocol", "throw", "exit")

@@ -68,7 +68,7 @@ def test_a_lone_run_of_another_session_does_not_wait_for_a_long_line(forja):
 
 
 def test_a_full_queue_says_so(tmp_path):
-    forja = LiveForja(tmp_path, {"permissions": {"allow": ["fx_*"]}, "forge": {"queue": {"slots": 1, "maxPerSession": 2}}})
+    forja = LiveForja(tmp_path, {"permissions": {"allow": ["fx.*"]}, "forge": {"queue": {"slots": 1, "maxPerSession": 2}}})
     try:
         forja.start()
         session = forja.session()

@@ -201,7 +201,7 @@ def test_bytes_in_a_result_are_written_as_base64(box):
 @pytest.mark.parametrize(
     ("kind", "code"),
     [
-        ("throw", "TOOL_ERROR"),
+        ("throw", "INTERNAL"),
         ("iserror", "TOOL_ERROR"),
         ("protocol", "TOOL_PROTOCOL_ERROR"),
         ("exit", "TOOL_UNAVAILABLE"),
