@@ -21,13 +21,15 @@ from typing import Any
 
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.http_protocol import HTTPFactory, WebRequest
-from twisted.internet import defer, reactor
+from twisted.internet import defer
+from twisted.internet import reactor as _reactor
 from twisted.internet.interfaces import IPushProducer
 from twisted.web.http import HTTPChannel, _GenericHTTPChannelProtocol
 from zope.interface import implementer
 
 from sandboxes.errors import ForjaError, Internal, InvalidInput, SourceTooLarge
 
+reactor: Any = _reactor  # typed in Twisted as a module of interfaces
 DRAIN_S = 5
 """How long a refused body is still read and thrown away, so that its sender gets to read the answer."""
 STOP_S = 2
@@ -42,8 +44,8 @@ def error_bytes(error: ForjaError) -> bytes:
 def raw_answer(status: str, error: ForjaError) -> bytes:
     """A whole HTTP answer in the error shape, for refusals made before there is a request to answer."""
     body = error_bytes(error)
-    head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    return head.encode("ascii") + body
+    head = (f"HTTP/1.1 {status}", "Content-Type: application/json", f"Content-Length: {len(body)}", "Connection: close")
+    return "\r\n".join((*head, "", "")).encode("ascii") + body
 
 
 @implementer(IPushProducer)
@@ -136,7 +138,11 @@ class Request(WebRequest):
             # Half a reply was sent: only a cut connection tells the client that it is not whole.
             self._drop()
             return
-        error = Internal("The server made an error; it is in its log.") if status >= 500 else InvalidInput(f"{body}.")
+        error = (
+            Internal("The server made an error; it is in its log.")
+            if status >= 500
+            else InvalidInput(f"{body}.", hint="Check the request line and the headers.")
+        )
         headers = [(b"Content-Type", b"application/json")]
         self.handle_reply({"type": "http.response.start", "status": status, "headers": headers})
         self.handle_reply({"type": "http.response.body", "body": error_bytes(error)})
@@ -145,18 +151,24 @@ class Request(WebRequest):
 class Channel(HTTPChannel):
     """Twisted's parser, refusing what is no HTTP in the error shape."""
 
+    transport: Any
     requestFactory = Request
 
     def _respondToBadRequestAndDisconnect(self) -> None:
-        self.transport.write(raw_answer("400 Bad Request", InvalidInput("This is not a valid HTTP request.")))
-        self.loseConnection()
+        hint = "Check the request line and the headers; together they may have 16 KiB."
+        error = InvalidInput("This is not a valid HTTP request.", hint=hint)
+        self.transport.write(raw_answer("400 Bad Request", error))
+        self.loseConnection()  # type: ignore[no-untyped-call]
+
+    def lineLengthExceeded(self, line: bytes) -> None:
+        self._respondToBadRequestAndDisconnect()
 
 
 class Factory(HTTPFactory):
     """Builds the two classes above where Daphne builds its own."""
 
     def protocol(self) -> Any:
-        return _GenericHTTPChannelProtocol(Channel())
+        return _GenericHTTPChannelProtocol(Channel())  # type: ignore[no-untyped-call]
 
     def buildProtocol(self, addr: Any) -> Any:
         protocol = super().buildProtocol(addr)

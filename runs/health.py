@@ -41,7 +41,7 @@ async def _live_workers() -> int | None:
     try:
         async with asyncio.timeout(ANSWER_S):
             return await reading(_count_workers)
-    except Exception:  # noqa: BLE001  any reason is the answer to the question asked
+    except Exception:
         log.warning("the database does not answer", exc_info=True)
         return None
 

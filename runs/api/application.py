@@ -10,14 +10,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, MutableMapping
 from io import BytesIO
 from typing import Any
 
 from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import get_resolver
 
@@ -30,13 +29,16 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Asgi = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
-CHUNK_BYTES = 64 * 1024
-_COMMON_HEADERS = [(b"X-Content-Type-Options", b"nosniff"), (b"Cache-Control", b"no-store"), (b"Referrer-Policy", b"no-referrer")]
+_COMMON_HEADERS = [
+    (b"X-Content-Type-Options", b"nosniff"),
+    (b"Cache-Control", b"no-store"),
+    (b"Referrer-Policy", b"no-referrer"),
+]
 _CSP = b"default-src 'none'; frame-ancestors 'none'; sandbox"
 
 
 def is_api_path(path: str) -> bool:
-    return path == "/api" or path.startswith("/api/") or path == "/health" or path.startswith("/health/")
+    return path in ("/api", "/health") or path.startswith(("/api/", "/health/"))
 
 
 class ApiFirst:
@@ -138,17 +140,10 @@ async def _send_reply(reply: HttpResponseBase, send: Send, *, head_only: bool) -
         await send({"type": "http.response.body", "body": b""})
     elif isinstance(reply, HttpResponse):
         await send({"type": "http.response.body", "body": reply.content})
-    else:
-        async with aclosing(_parts(reply)) as parts:
-            async for part in parts:
-                await send({"type": "http.response.body", "body": part, "more_body": True})
+    elif isinstance(reply, StreamingHttpResponse):
+        async for part in reply:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
-
-
-async def _parts(reply: HttpResponseBase) -> AsyncIterator[bytes]:
-    async with aclosing(aiter(reply)) as content:  # type: ignore[call-overload, type-var]
-        async for part in content:
-            yield part
 
 
 def _headers(reply: HttpResponseBase) -> list[tuple[bytes, bytes]]:

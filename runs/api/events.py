@@ -27,7 +27,12 @@ LOOK_AGAIN_S = 3
 EVENT_STREAM = "text/event-stream"
 
 _OPENAPI = {
-    "responses": {200: {"description": "JSON, or events when asked for", "content": {EVENT_STREAM: {"schema": {"type": "string"}}}}}
+    "responses": {
+        200: {
+            "description": "JSON, or events when asked for",
+            "content": {EVENT_STREAM: {"schema": {"type": "string"}}},
+        }
+    }
 }
 
 router = Router(tags=["runs"])

@@ -21,9 +21,7 @@ from runs.services import run_for
 CHUNK_BYTES = 64 * 1024
 PLAIN = "text/plain; charset=utf-8"
 
-_OPENAPI = {
-    "responses": {200: {"description": "The text", "content": {"text/plain": {"schema": {"type": "string"}}}}}
-}
+_OPENAPI = {"responses": {200: {"description": "The text", "content": {"text/plain": {"schema": {"type": "string"}}}}}}
 
 router = Router(tags=["runs"])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
@@ -22,7 +24,7 @@ and duplicate keys are refused by name. Times are ISO 8601 in UTC. A figure that
 """
 
 
-def _refused(request: HttpRequest, error: Exception) -> HttpResponse:
+def _refused(request: HttpRequest, error: Any) -> HttpResponse:
     return error_reply(error)
 
 

@@ -20,7 +20,7 @@ from runs.api.waiting import ended_run, run_bytes, stored
 from runs.hub import hub
 from runs.models import NestedCall, Run
 from runs.present import call_json, run_summary
-from runs.requests import TOOLS, parse_run_request
+from runs.requests import parse_run_request
 from runs.services import cancel, run_for, submit
 from runs.sessions import session_for
 from sandboxes.errors import ForjaError, InvalidInput, NotFound

@@ -100,7 +100,5 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> None:
     from runs import services
     from runs.engines import Choice
 
-    choice = Choice(
-        backend="quickjs", isolation="isolated", reason="a test", engine=None, controls=lambda limits: {}
-    )
+    choice = Choice(backend="quickjs", isolation="isolated", reason="a test", engine=None, controls=lambda limits: {})
     monkeypatch.setattr(services, "choose_engine", lambda config, tool: choice)

@@ -15,7 +15,9 @@ from runs.pokes import poke
 def start_run(run: Run) -> None:
     with transaction.atomic():
         data = {"backend": "quickjs", "isolation": "isolated", "reason": "a test", "engine": None}
-        assert append(run, [Entry(kind="started", data=data)], only_if=["queued"], status="running", started_at=timezone.now())
+        assert append(
+            run, [Entry(kind="started", data=data)], only_if=["queued"], status="running", started_at=timezone.now()
+        )
     poke(run_id=run.id, session_id=run.session_id)
 
 

@@ -42,7 +42,13 @@ def test_a_wrong_authorization_header_is_401(nobody, header):
 def test_every_operation_wants_a_caller(nobody, method, path):
     assert nobody.refused(method, path)[:2] == (401, "UNAUTHENTICATED")
     forged = {"Authorization": "Bearer forged"}
-    body = {"tool": "js_run", "code": "return 1"} if path.endswith("x/runs") else {"ids": ["x"]} if "runs/cancel" in path else {}
+    body = (
+        {"tool": "js_run", "code": "return 1"}
+        if path.endswith("x/runs")
+        else {"ids": ["x"]}
+        if "runs/cancel" in path
+        else {}
+    )
     options = {"json": body} if method == "POST" else {}
     assert nobody.refused(method, path, headers=forged, **options)[:2] == (401, "UNAUTHENTICATED")
 

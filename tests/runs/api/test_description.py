@@ -15,7 +15,9 @@ from tests.runs.factories import queued_run
 @pytest.fixture
 def run(room):
     run = queued_run(room, title="One", progress={"note": "half", "completed": 1, "total": 2}, calls_started=1)
-    NestedCall.objects.create(run=run, seq=1, tool="read_file", status="failed", duration_ms=2.5, error={"code": "TOOL_ERROR"})
+    NestedCall.objects.create(
+        run=run, seq=1, tool="read_file", status="failed", duration_ms=2.5, error={"code": "TOOL_ERROR"}
+    )
     error = ScriptError("No.", line=1, column=2).as_dict()
     end_run(run, status="failed", error=error, error_code=error["code"], metrics={"durationMs": 3.0})
     return run

@@ -12,7 +12,9 @@ from tests.runs.factories import queued_run
 RUN = {"tool": "js_run", "code": "return 1"}
 
 
-@pytest.mark.parametrize("path", ["/api", "/api/", "/api/nothing", "/api/runs/", "/api/%00", "/api/runs/a%2Fb", "/health/x"])
+@pytest.mark.parametrize(
+    "path", ["/api", "/api/", "/api/nothing", "/api/runs/", "/api/%00", "/api/runs/a%2Fb", "/health/x"]
+)
 def test_an_unknown_path_is_not_found_in_the_shape(api, path):
     assert api.refused("GET", path)[:2] == (404, "NOT_FOUND")
 
@@ -86,7 +88,9 @@ def test_a_body_that_is_not_strict_json_is_refused_saying_why(api, room, raw, sa
     assert Run.objects.count() == 0
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin-1", ""])
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin-1", ""]
+)
 def test_another_content_type_is_415(api, room, kind):
     headers = {"Content-Type": kind}
     refused = api.refused("POST", f"/api/sessions/{room.id}/runs", content=b"{}", headers=headers)
@@ -159,7 +163,9 @@ def test_a_body_over_the_cap_is_413_also_without_a_token(nobody):
 )
 def test_an_impossible_source_is_accepted_or_refused_but_never_breaks_the_server(api, room, code):
     body = json.dumps({"tool": "js_run", "code": code}).encode()
-    reply = api.call("POST", f"/api/sessions/{room.id}/runs", content=body, headers={"Content-Type": "application/json"})
+    reply = api.call(
+        "POST", f"/api/sessions/{room.id}/runs", content=body, headers={"Content-Type": "application/json"}
+    )
     if reply.status_code != 202:
         assert reply.status_code == 400
         assert reply.json()["error"]["code"] in ("INVALID_INPUT", "SYNTAX_ERROR")
@@ -167,7 +173,9 @@ def test_an_impossible_source_is_accepted_or_refused_but_never_breaks_the_server
 
 @pytest.mark.parametrize("code", [1, 1.5, True, None, [], {}])
 def test_code_must_be_a_string(api, room, code):
-    status, error_code, error = api.refused("POST", f"/api/sessions/{room.id}/runs", json={"tool": "js_run", "code": code})
+    status, error_code, error = api.refused(
+        "POST", f"/api/sessions/{room.id}/runs", json={"tool": "js_run", "code": code}
+    )
     assert (status, error_code, error["field"]) == (400, "INVALID_INPUT", "code")
 
 

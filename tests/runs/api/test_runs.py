@@ -109,7 +109,9 @@ def test_it_pages_through_runs_while_new_ones_arrive(api, room):
     assert rest["nextCursor"] is None
 
 
-@pytest.mark.parametrize("query", ["limitHit=x", "sort=x", "nonsense=1", "limit=0", "limit=9999", "cursor=@@", "status=no"])
+@pytest.mark.parametrize(
+    "query", ["limitHit=x", "sort=x", "nonsense=1", "limit=0", "limit=9999", "cursor=@@", "status=no"]
+)
 def test_the_list_refuses_what_it_does_not_know_by_name(api, query):
     status, code, error = api.refused("GET", f"/api/runs?{query}")
     assert (status, code, error["field"]) == (400, "INVALID_INPUT", query.partition("=")[0])
@@ -147,7 +149,11 @@ def test_it_cancels_many_with_one_answer_each(api, room):
     waiting, ended = queued_run(room), queued_run(room)
     end_run(ended)
     items = api.post("/api/runs/cancel", {"ids": [waiting.id, ended.id, "nothing"]}).json()["items"]
-    assert [item.get("status") or item["error"]["code"] for item in items] == ["cancelled", "ALREADY_FINISHED", "NOT_FOUND"]
+    assert [item.get("status") or item["error"]["code"] for item in items] == [
+        "cancelled",
+        "ALREADY_FINISHED",
+        "NOT_FOUND",
+    ]
 
 
 def test_it_hides_other_peoples_runs(other, room):
