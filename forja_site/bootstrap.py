@@ -12,6 +12,7 @@ import fcntl
 import hashlib
 import os
 import platform
+import re
 import shutil
 import signal
 import subprocess
@@ -128,17 +129,23 @@ def _pins(name: str) -> list[tuple[str, str]]:
 
 
 def _has_files(site: Path, name: str, version: str) -> bool:
-    wanted = f"{name.replace('-', '_')}-{version}.dist-info".lower()
-    record = next((found / "RECORD" for found in site.glob("*.dist-info") if _folder_name(found) == wanted), None)
+    wanted = _plain(name), f"{version}.dist-info"
+    folders = (found for found in site.glob("*.dist-info") if _name_and_rest(found) == wanted)
+    record = next((found / "RECORD" for found in folders), None)
     if record is None or not record.is_file():
         return False
     files = [line.rsplit(",", 2)[0].strip('"') for line in record.read_text(encoding="utf-8").splitlines()]
     return all((site / file).exists() for file in files if not file.endswith(".pyc"))
 
 
-def _folder_name(found: Path) -> str:
+def _name_and_rest(found: Path) -> tuple[str, str]:
     name, _, rest = found.name.partition("-")
-    return f"{name.replace('.', '_')}-{rest}".lower()
+    return _plain(name), rest
+
+
+def _plain(name: str) -> str:
+    """Give a package's name as one spelling: lists write `zope-interface` and folders `zope_interface`."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _make_venv() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
@@ -33,10 +34,11 @@ def _secret_key() -> str:
     key = os.environ.get("SECRET_KEY")
     if key:
         return key
+    # Before the supervisor has made the file, any key does, so long as nobody can guess it.
     try:
-        return (FORJA_HOME / "secret-key").read_text().strip() or "not-yet-made"
-    except FileNotFoundError:
-        return "not-yet-made"
+        return (FORJA_HOME / "secret-key").read_text().strip() or secrets.token_urlsafe(48)
+    except OSError:
+        return secrets.token_urlsafe(48)
 
 
 SECRET_KEY = _secret_key()

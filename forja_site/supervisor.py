@@ -83,8 +83,7 @@ def serve(instance: Instance, *, prepare: Prepare, greet: Greet, say: Say) -> in
         open_home(instance.home)
         with held(instance.home, url=instance.url), contextlib.suppress(StopRequested):
             written_by = check_version(instance.home, version=instance.version)
-            make_secret_key(instance.home)
-            fill_workspace(instance.home / "workspace")
+            _fill(instance.home)
             supervisor.run(prepare=lambda: prepare(written_by), greet=greet)
     return 0
 
@@ -93,6 +92,16 @@ def _check(instance: Instance) -> None:
     check_public_host(instance.host, environ=instance.environ)
     check_port(instance.host, instance.port, home=instance.home)
     check_engine(instance.engine)
+
+
+def _fill(home: Path) -> None:
+    try:
+        make_secret_key(home)
+        fill_workspace(home / "workspace")
+    except OSError as error:
+        raise CannotStart(
+            f"{error.filename} cannot be used ({error.strerror}): is all of {home} this user's?"
+        ) from error
 
 
 class Supervisor:

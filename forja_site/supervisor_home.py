@@ -28,9 +28,9 @@ class Holder:
 def open_home(home: Path) -> None:
     """Make the home with its folders, all private, or raise CannotStart."""
     try:
-        is_new = not home.exists()
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if is_new or not any(home.iterdir()):
+        # Somebody's own folder with other things in it keeps its mode until it is ours.
+        if (home / "version").exists() or not any(home.iterdir()):
             home.chmod(0o700)
         with tempfile.TemporaryFile(dir=home):
             pass

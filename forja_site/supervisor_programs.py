@@ -38,6 +38,8 @@ def broker(*, socket: Path) -> list[str]:
         "--daemonize": "no",
         "--databases": "1",
         "--loglevel": "warning",
+        # Its own title would be written over the environment that holds our label.
+        "--set-proc-title": "no",
         "--maxmemory": "256mb",
         "--maxmemory-policy": "noeviction",
     }
