@@ -29,23 +29,40 @@ MAX_INNER = 10
 _UNSEEN = re.compile("[\0\ud800-\udfff]")
 
 
-def failure_of(told: dict[str, Any], *, cls: type[ForjaError], source: Source, limits: Limits, untouched: bool) -> ForjaError:
+def failure_of(
+    told: dict[str, Any], *, cls: type[ForjaError], source: Source, limits: Limits, untouched: bool
+) -> ForjaError:
     """Build the run's error from the guest's description; `untouched`: no nested call had been made."""
+    if cls is ScriptSyntaxError:
+        told = _within_the_code(told, source=source)
     place = _place(told, source=source)
     details = place | _tool_details(told)
     message = sentence(told)
     if cls in (ScriptSyntaxError, ScriptError):
         return _script_failure(told, cls=cls, message=message, details=details, source=source, untouched=untouched)
     if cls in (ResultNotSerializable, ResultTooLarge, StateNotSerializable):
-        return cls(_refusal_message(told, cls=cls), hint=_refusal_hint(told), path=visible_text(told.get("path"), 400), kind=visible_text(told.get("name"), 40))
+        return cls(
+            _refusal_message(told, cls=cls),
+            hint=_refusal_hint(told),
+            path=visible_text(told.get("path"), 400),
+            kind=visible_text(told.get("name"), 40),
+        )
     if cls is UnhandledRejection:
         return cls(f"{message} (nobody awaited it)", hint=_unawaited_hint(told), **details)
     if cls is UnawaitedCall:
-        return cls(visible_text(told.get("message"), MAX_MESSAGE_CHARS) or "A call was still in flight.", hint=_unawaited_hint(told), **details)
+        return cls(
+            visible_text(told.get("message"), MAX_MESSAGE_CHARS) or "A call was still in flight.",
+            hint=_unawaited_hint(told),
+            **details,
+        )
     if cls is StackLimit:
         return cls(message, limit=limits.stack_bytes, **details)
     if cls is MemoryLimit:
-        return cls(f"The script ran out of memory: its heap may hold {limits.memory_bytes // MIB} MiB.", limit=limits.memory_bytes, **details)
+        return cls(
+            f"The script ran out of memory: its heap may hold {limits.memory_bytes // MIB} MiB.",
+            limit=limits.memory_bytes,
+            **details,
+        )
     return cls(message, hint=visible_text(told.get("hint"), 400) or None, **details)
 
 
@@ -60,27 +77,49 @@ def sentence(told: dict[str, Any]) -> str:
     inner = told.get("errors")
     if isinstance(inner, list) and inner:
         told_inner = "; ".join(sentence(one) for one in inner[:MAX_INNER] if isinstance(one, dict))
-        return f"{name}: {message or 'every promise was rejected'} ({len(inner)} inner errors: {told_inner})"[:MAX_MESSAGE_CHARS]
+        return f"{name}: {message or 'every promise was rejected'} ({len(inner)} inner errors: {told_inner})"[
+            :MAX_MESSAGE_CHARS
+        ]
     return f"{name}: {message}" if message else name
 
 
 def _script_failure(
-    told: dict[str, Any], *, cls: type[ForjaError], message: str, details: dict[str, Any], source: Source, untouched: bool
+    told: dict[str, Any],
+    *,
+    cls: type[ForjaError],
+    message: str,
+    details: dict[str, Any],
+    source: Source,
+    untouched: bool,
 ) -> ForjaError:
     line = details.get("source")
     if (foreign := _foreign_hint(told, cls=cls, source=source, line=line, untouched=untouched)) is not None:
         return ScriptSyntaxError(message, hint=foreign, **details)
     if cls is ScriptSyntaxError:
         return cls(message, hint=syntax_hint(message=message, line=line), **details)
-    hint = visible_text(told.get("hint"), 400) or runtime_hint(name=str(told.get("name")), message=str(told.get("message")), line=line)
+    hint = visible_text(told.get("hint"), 400) or runtime_hint(
+        name=str(told.get("name")), message=str(told.get("message")), line=line
+    )
     return cls(message, hint=hint, **details)
+
+
+def _within_the_code(told: dict[str, Any], *, source: Source) -> dict[str, Any]:
+    """An error beyond the last line is about the bracket the engine's own wrapper adds there: say what that means."""
+    line, last = told.get("line"), source.last_line()
+    if type(line) is not int or line <= last:
+        return told
+    column = len(source.line(last) or "") + 1
+    message = "unexpected end of the code"
+    return told | {"line": last, "column": column, "message": message, "stack": f"    at script.js:{last}:{column}"}
 
 
 def _foreign_hint(
     told: dict[str, Any], *, cls: type[ForjaError], source: Source, line: str | None, untouched: bool
 ) -> str | None:
     """Is it not JavaScript at all? Also when it parses and fails on the first name it uses (`ls -la`)."""
-    if cls is ScriptError and not (told.get("name") == "ReferenceError" and untouched and _is_first_line(told, source=source)):
+    if cls is ScriptError and not (
+        told.get("name") == "ReferenceError" and untouched and _is_first_line(told, source=source)
+    ):
         return None
     kind = guess_kind(source.code, line=line)
     if kind in ("prose", "json") and cls is ScriptSyntaxError and not _is_first_line(told, source=source):
@@ -96,7 +135,10 @@ def _is_first_line(told: dict[str, Any], *, source: Source) -> bool:
 
 
 def _place(told: dict[str, Any], *, source: Source) -> dict[str, Any]:
-    details: dict[str, Any] = {"name": visible_text(told.get("name"), 100) or None, "stack": visible_text(told.get("stack"), MAX_STACK_CHARS) or None}
+    details: dict[str, Any] = {
+        "name": visible_text(told.get("name"), 100) or None,
+        "stack": visible_text(told.get("stack"), MAX_STACK_CHARS) or None,
+    }
     line, column = told.get("line"), told.get("column")
     if type(line) is int and 1 <= line <= 10_000_000:
         details["line"] = line + source.line_offset
@@ -117,14 +159,21 @@ def _tool_details(told: dict[str, Any]) -> dict[str, Any]:
         return {}
     if "toolCode" not in told:
         return {"tool": tool}
-    cause = {"tool": tool, "code": visible_text(told.get("toolCode"), 60), "message": visible_text(told.get("message"), MAX_MESSAGE_CHARS)}
+    cause = {
+        "tool": tool,
+        "code": visible_text(told.get("toolCode"), 60),
+        "message": visible_text(told.get("message"), MAX_MESSAGE_CHARS),
+    }
     return {"tool": tool, "cause": cause}
 
 
 def _described(told: Any, *, depth: int) -> dict[str, Any] | None:
     if not isinstance(told, dict) or depth > MAX_DEPTH:
         return None
-    kept: dict[str, Any] = {"name": visible_text(told.get("name"), 100), "message": visible_text(told.get("message"), MAX_MESSAGE_CHARS)}
+    kept: dict[str, Any] = {
+        "name": visible_text(told.get("name"), 100),
+        "message": visible_text(told.get("message"), MAX_MESSAGE_CHARS),
+    }
     for key in ("tool", "stack"):
         if text := visible_text(told.get(key), MAX_STACK_CHARS):
             kept[key] = text
@@ -154,7 +203,19 @@ def _unawaited_hint(told: dict[str, Any]) -> str | None:
 
 
 def _is_error_name(name: str) -> bool:
-    return name not in ("string", "number", "boolean", "bigint", "symbol", "undefined", "null", "object", "array", "function", "")
+    return name not in (
+        "string",
+        "number",
+        "boolean",
+        "bigint",
+        "symbol",
+        "undefined",
+        "null",
+        "object",
+        "array",
+        "function",
+        "",
+    )
 
 
 def visible_text(value: Any, most: int) -> str:

@@ -19,7 +19,10 @@ FENCE_KINDS: dict[str, Kind] = {
 }
 
 _HINTS: dict[Kind, str] = {
-    "shell": "This looks like a shell command. js_run takes JavaScript and has no shell: call a tool instead, for example `return await tools.call('list_files', {})`.",
+    "shell": (
+        "This looks like a shell command. js_run takes JavaScript and has no shell: call a tool instead, "
+        "for example `return await tools.call('list_files', {})`."
+    ),
     "python": "This looks like Python. js_run takes JavaScript; send Python to python_run.",
     "sql": "This looks like SQL. js_run takes JavaScript: call a tool that takes the query.",
     "typescript": "Send plain JavaScript: remove type annotations.",
@@ -31,11 +34,12 @@ _HINTS: dict[Kind, str] = {
 # The commands people and models type first; each must be followed by what a command line looks like.
 _COMMANDS = (
     "ls|cd|pwd|cat|echo|grep|rg|find|curl|wget|git|npm|npx|node|pip|pip3|python|python3|mkdir|rm|cp|mv|touch|chmod|chown|sudo|"
-    "docker|make|tar|ssh|scp|sed|awk|head|tail|wc|ps|kill|export|source|which|man|du|df|env|apt|apt-get|brew|yarn|uname|whoami|date"
+    "docker|make|tar|ssh|scp|sed|awk|head|tail|wc|ps|kill|source|which|man|du|df|env|apt|apt-get|brew|yarn|uname|whoami|date"
 )
 _SHELL = (
     re.compile(rf"(?:\$\s+)?(?:{_COMMANDS})(?:\s+[-\w./~*'\"$@:{{}}]+.*)?$"),
     re.compile(r"#!\s*/\S*(?:sh|bash|zsh)\b"),
+    re.compile(r"export\s+[A-Za-z_]\w*="),
 )
 _PYTHON = (
     re.compile(r"(?:from\s+[\w.]+\s+)?import\s+[\w.]+(?:\s+as\s+\w+)?(?:\s*,\s*[\w.]+(?:\s+as\s+\w+)?)*\s*$"),
@@ -46,13 +50,20 @@ _PYTHON = (
     re.compile(r"\w+\s*=\s*(?:None|True|False|f[\"'].*|\[.*\bfor\b.*\bin\b.*\])\s*$"),
     re.compile(r"#\s.*$"),
 )
-_SQL = re.compile(r"(?:SELECT\s+.+|INSERT\s+INTO\s.+|UPDATE\s+\w+\s+SET\s.+|DELETE\s+FROM\s.+|CREATE\s+TABLE\s.+|WITH\s+\w+\s+AS\s*\(.*)$", re.IGNORECASE)
+_SQL = re.compile(
+    r"(?:SELECT\s+.+|INSERT\s+INTO\s.+|UPDATE\s+\w+\s+SET\s.+|DELETE\s+FROM\s.+|CREATE\s+TABLE\s.+|WITH\s+\w+\s+AS\s*\(.*)$",
+    re.IGNORECASE,
+)
 _TYPESCRIPT = (
     re.compile(r"\s*(?:export\s+)?(?:interface|declare|namespace|abstract\s+class|(?:const\s+)?enum)\s+\w+"),
     re.compile(r"\s*(?:export\s+)?type\s+\w+(?:<[^>]*>)?\s*="),
     re.compile(r"\s*(?:const|let|var)\s+[\w$]+\s*!?:\s*[\w$.<>\[\]{}|& ,'\"()=>]+=(?!=|>)"),
-    re.compile(r".*[(,]\s*(?:\.\.\.)?[\w$]+\??\s*:\s*(?:string|number|boolean|any|unknown|void|never|object|Array<|Record<|Promise<|[A-Z][\w$.]*(?:<[^>]*>)?(?:\[\])?)\s*[,)=\[|]"),
-    re.compile(r".*\)\s*:\s*[\w$.<>\[\]| {}]+\s*(?:=>|\{)\s*"),
+    re.compile(
+        r".*[(,]\s*(?:\.\.\.)?[\w$]+\??\s*:\s*"
+        r"(?:string|number|boolean|any|unknown|void|never|object|Array<|Record<|Promise<|[A-Z][\w$.]*(?:<[^>]*>)?(?:\[\])?)"
+        r"\s*[,)=\[|]"
+    ),
+    re.compile(r"[^?]*\)\s*:\s*[\w$.<>\[\]| {}]+\s*(?:=>|\{)\s*"),
     re.compile(r".*\b(?:as|satisfies)\s+(?:const|string|number|boolean|any|unknown|[A-Z][\w$.]*)\b"),
     re.compile(r".*[\w$]<[\w$.,<> \[\]|]+>\s*\("),
     re.compile(r"\s*import\s+type\b"),
@@ -61,6 +72,42 @@ _TYPESCRIPT = (
 _HTML = re.compile(r"<(?:!doctype|html|head|body|div|p|span|table|svg|script|\?xml)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _CODE_MARKS = re.compile(r"[;{}=\[\]<>]|=>|\w\(|\)\s*\.")
+_KEYWORDS = frozenset(
+    [
+        "return",
+        "const",
+        "let",
+        "var",
+        "if",
+        "for",
+        "while",
+        "do",
+        "switch",
+        "try",
+        "throw",
+        "function",
+        "async",
+        "await",
+        "class",
+        "new",
+        "typeof",
+        "delete",
+        "void",
+        "import",
+        "export",
+        "yield",
+        "break",
+        "continue",
+        "debugger",
+        "else",
+        "in",
+        "of",
+        "this",
+        "super",
+        "case",
+        "default",
+    ]
+)
 _MAX_LOOKED_AT = 400
 
 
@@ -98,8 +145,12 @@ def _foreign(line: str, *, prose: bool = True) -> Kind | None:
 
 
 def _is_prose(line: str) -> bool:
-    """Two words or more and hardly anything a program is made of; or Markdown."""
+    """A lone word, or several and hardly anything a program is made of; or Markdown."""
     if re.match(r"(?:#{1,6}\s|[-*]\s+\w|>\s|```)", line):
         return True
     words = _WORD.findall(line)
+    if not words or words[0] in _KEYWORDS:
+        return False
+    if re.fullmatch(r"\w+[.!?]?", line):
+        return True
     return len(words) >= 2 and _CODE_MARKS.search(line.rstrip(".!?:")) is None and not line.startswith(("//", "/*"))

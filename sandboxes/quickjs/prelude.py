@@ -15,6 +15,8 @@ FILES = (
     "absent",
     "text",
     "clone",
+    "percent",
+    "hosts",
     "url",
     "url_classes",
     "compile",

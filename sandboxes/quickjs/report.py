@@ -14,6 +14,7 @@ from sandboxes.base import MAX_VALUE_BYTES, MIB, Limits, Outcome
 from sandboxes.errors import (
     ForjaError,
     Internal,
+    MemoryLimit,
     ResultNotSerializable,
     ResultTooLarge,
     SandboxError,
@@ -30,9 +31,17 @@ MAX_HINT_CHARS = 400
 
 _GUEST_CODES = frozenset(
     (
-        "SYNTAX_ERROR SCRIPT_ERROR UNHANDLED_REJECTION UNAWAITED_CALL DEADLOCK RESULT_NOT_SERIALIZABLE RESULT_TOO_LARGE "
-        "STATE_NOT_SERIALIZABLE MEMORY_LIMIT STACK_LIMIT"
-    ).split()
+        "SYNTAX_ERROR",
+        "SCRIPT_ERROR",
+        "UNHANDLED_REJECTION",
+        "UNAWAITED_CALL",
+        "DEADLOCK",
+        "RESULT_NOT_SERIALIZABLE",
+        "RESULT_TOO_LARGE",
+        "STATE_NOT_SERIALIZABLE",
+        "MEMORY_LIMIT",
+        "STACK_LIMIT",
+    )
 )
 _BY_CODE: dict[str, type[ForjaError]] = {code: cls for code, cls in all_errors().items() if code in _GUEST_CODES}
 
@@ -55,8 +64,14 @@ def read_open_calls(report_json: bytes) -> OpenCalls:
 
 def read_report(report_json: bytes, *, source: Source, limits: Limits) -> Outcome:
     """Turn the guest's report into an Outcome without metrics; never raises on what a guest can write."""
+    if not report_json:  # the guest could not even copy its report out of its heap
+        return Outcome(
+            error=MemoryLimit("There was no memory left for the script's result.", limit=limits.memory_bytes)
+        )
     if len(report_json) > MAX_REPORT_BYTES:
-        return Outcome(error=ResultTooLarge("The result is larger than what a run may give back.", limit=MAX_VALUE_BYTES))
+        return Outcome(
+            error=ResultTooLarge("The result is larger than what a run may give back.", limit=MAX_VALUE_BYTES)
+        )
     report = _parse(report_json)
     if isinstance(report, ForjaError):
         return Outcome(error=report)
@@ -119,7 +134,9 @@ def _value(report: dict[str, Any]) -> tuple[str | None, SandboxError | None]:
     except (RecursionError, ValueError):
         return None, ResultNotSerializable("The result is nested too deeply.")
     if (size := len(value_json.encode())) > MAX_VALUE_BYTES:
-        return None, ResultTooLarge(f"The value is {size:,} bytes as JSON; at most {MAX_VALUE_BYTES:,} are kept.", limit=MAX_VALUE_BYTES)
+        return None, ResultTooLarge(
+            f"The value is {size:,} bytes as JSON; at most {MAX_VALUE_BYTES:,} are kept.", limit=MAX_VALUE_BYTES
+        )
     return value_json, None
 
 
@@ -129,10 +146,10 @@ def _state(state: Any, *, limits: Limits) -> tuple[str | None, SandboxError | No
     try:
         state_json = json_text(state)
     except (RecursionError, ValueError):
-        return None, StateLimit("`state` is nested too deeply; it was left as it was before.")
+        return None, StateLimit("`state` is nested too deeply; it stays as it was.")
     if (size := len(state_json.encode())) > limits.max_state_bytes:
         return None, StateLimit(
-            f"`state` would be {size:,} bytes; at most {limits.max_state_bytes:,} are kept. It was left as it was before.",
+            f"`state` would be {size:,} bytes; at most {limits.max_state_bytes:,} are kept. It stays as it was.",
             limit=limits.max_state_bytes,
         )
     return state_json, None
@@ -142,7 +159,10 @@ def _lossy(rows: Any) -> tuple[dict[str, str], ...]:
     if not isinstance(rows, list):
         return ()
     kept = (row for row in rows[:MAX_LOSSY_ROWS] if isinstance(row, dict))
-    return tuple({"path": visible_text(str(row.get("path")), 400), "kind": visible_text(str(row.get("kind")), 40)} for row in kept)
+    return tuple(
+        {"path": visible_text(str(row.get("path")), 400), "kind": visible_text(str(row.get("kind")), 40)}
+        for row in kept
+    )
 
 
 def _hints(report: dict[str, Any]) -> list[str]:

@@ -31,11 +31,14 @@ class Source:
 
     def line(self, number: int) -> str | None:
         """Give submitted line `number` (from 1), cut to what a person wants to see; None when there is no such line."""
-        lines = self.submitted.split("\n", number) if number >= 1 else []
-        if len(lines) < number:
+        if number < 1 or len(lines := self.submitted.split("\n", number)) < number:
             return None
         text = lines[number - 1].rstrip("\r")
         return text if len(text) <= MAX_SHOWN_LINE_CHARS else text[:MAX_SHOWN_LINE_CHARS] + "…"
+
+    def last_line(self) -> int:
+        """Give the number of the last line that holds anything."""
+        return len(self.code.rstrip().split("\n"))
 
 
 def prepare(code: str) -> Source:
@@ -45,7 +48,11 @@ def prepare(code: str) -> Source:
     _check_text(code)
     inner = _without_fence(code)
     if not inner.strip():
-        raise InvalidInput("The code is blank.", field="code", hint="Send a script: the body of an async function that ends with `return`.")
+        raise InvalidInput(
+            "The code is blank.",
+            field="code",
+            hint="Send a script: the body of an async function that ends with `return`.",
+        )
     _refuse_generator(inner)
     return Source(submitted=code, code=_without_wrapping(inner))
 
@@ -63,7 +70,9 @@ def _check_text(code: str) -> None:
 
 
 def _too_large(size: int) -> SourceTooLarge:
-    return SourceTooLarge(f"The code has {size:,} bytes; at most {MAX_CODE_BYTES:,} are taken.", field="code", limit=MAX_CODE_BYTES)
+    return SourceTooLarge(
+        f"The code has {size:,} bytes; at most {MAX_CODE_BYTES:,} are taken.", field="code", limit=MAX_CODE_BYTES
+    )
 
 
 def _bad_character(code: str, at: int, what: str) -> InvalidInput:
@@ -97,7 +106,9 @@ def _without_fence(code: str) -> str:
 
 def _refuse_other_language(label: str) -> None:
     if (kind := FENCE_KINDS.get(label)) is not None:
-        raise InvalidInput(f"The code block is marked as {label}, not JavaScript.", field="code", hint=refusal_hint(kind))
+        raise InvalidInput(
+            f"The code block is marked as {label}, not JavaScript.", field="code", hint=refusal_hint(kind)
+        )
 
 
 def _refuse_generator(code: str) -> None:
@@ -115,7 +126,7 @@ def _refuse_generator(code: str) -> None:
 
 
 def _is_one_block(code: str) -> bool:
-    """Does the first brace of the body close only at the very end? Strings are not read: good enough to refuse a generator."""
+    """Does the first brace close only at the very end? Strings are not read: good enough to refuse a generator."""
     depth = 0
     body = code[code.index("{") :].rstrip(" \t\r\n;)")
     for at, character in enumerate(body):

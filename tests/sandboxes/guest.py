@@ -99,7 +99,9 @@ def backend() -> QuickJS:
     wasm = DEFAULT_FOLDER / FILE_NAME
     if not wasm.exists():
         pytest.skip(f"the JavaScript engine is not built: {COMMAND}")
-    return QuickJS(wasm_path=wasm, cache_dir=DEFAULT_FOLDER / "cache-tests", host="worker", slots=1, instance="guest-tests")
+    return QuickJS(
+        wasm_path=wasm, cache_dir=DEFAULT_FOLDER / "cache-tests", host="worker", slots=1, instance="guest-tests"
+    )
 
 
 def run(

@@ -23,8 +23,8 @@ const deaf = (owner, key, position, what) => {
   const prototype = owner.prototype, original = uncurry(prototype[key]);
   const replacement = { [key](...values) {
     for (let i = position; i < values.length; i++)
-      if (values[i] !== undefined) setAdd(localeHints, `${what}.${key} ignores its locale${position < values.length - 1 ? ' and options' : ''} here: there is no Intl. Format by hand, or use python_run.`);
-    return apply(original, undefined, [this, ...values]);
+      if (values[i] !== undefined) setAdd(localeHints, `${what}.${key} ignores its locale and options here: there is no Intl. Format by hand, or use python_run.`);
+    return original(this, values[0]); // the one argument any of them looks at
   } }[key];
   put(prototype, key, replacement, false);
 };

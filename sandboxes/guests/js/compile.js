@@ -10,7 +10,7 @@ let isWhole = false;
 const skipBlanks = (code) => {
   let at = 0;
   for (;;) {
-    while (at < code.length && indexOf(' \t\r\n\ufeff\u00a0', code[at]) >= 0) at++;
+    at = code.length - trimStart(at ? textSlice(code, at) : code).length;
     if (startsWith(code, '//', at)) at = indexOf(code, '\n', at);
     else if (startsWith(code, '/*', at)) {
       at = indexOf(code, '*/', at);
@@ -26,9 +26,9 @@ const FUNCTION_START = /^(?:async\b|function\b|[\w$]+\s*=>|\(\s*(?:async\b|funct
 const wholeExpression = (code) => {
   const start = skipBlanks(code);
   if (!match(FUNCTION_START, textSlice(code, start, start + 200))) return undefined;
-  let end = code.length;
-  while (end > start && indexOf(' \t\r\n;', code[end - 1]) >= 0) end--;
-  return textSlice(code, 0, end);
+  let whole = trimEnd(code);
+  for (let n = 0; n < 100 && endsWith(whole, ';'); n++) whole = trimEnd(textSlice(whole, 0, -1));
+  return whole;
 };
 
 const compile = (code) => {
@@ -43,9 +43,14 @@ const compile = (code) => {
       if (limitOf(thrown)) throw thrown;
     }
   }
-  const body = new AsyncFunctionC(code);
-  if (typeof body !== 'function') throw new SyntaxErrorC('the code closes the function it is the body of');
-  return body;
+  return new AsyncFunctionC(code);
+};
+
+/** Start the body. Text such as `}); (function () {` closes the function it should be the body of and makes another. */
+const start = (body) => {
+  const promise = apply(body, undefined, []);
+  if (!isPromise(promise)) throw new SyntaxErrorC('the code closes the function it is the body of');
+  return own(promise);
 };
 
 /** Call the one function that the whole text is; anything else is the value as it stands. */

@@ -62,7 +62,7 @@ define(ErrorP, 'stack', {
   __proto__: null, configurable: true, enumerable: false,
   get() {
     const raw = branded(rawStack, this);
-    return raw === undefined ? undefined : stackText(withoutConstructors(this, framesOf(raw)));
+    return raw === undefined ? undefined : `${brief(this)}\n${stackText(withoutConstructors(this, framesOf(raw)))}`;
   },
   set(value) {
     if (typeof this === 'object' && this !== null) put(this, 'stack', value, false);

@@ -32,7 +32,7 @@ const isFiniteNumber = Number.isFinite, isIntegerNumber = Number.isInteger;
 const decodePart = decodeURIComponent, encodePart = encodeURIComponent;
 
 const hasOwn = Object.hasOwn;
-const isInChain = uncurry(ObjectP.isPrototypeOf);
+const isPrototypeOf = uncurry(ObjectP.isPrototypeOf);
 const isEnumerableIn = uncurry(ObjectP.propertyIsEnumerable);
 const slice = uncurry(ArrayP.slice), join = uncurry(ArrayP.join), sort = uncurry(ArrayP.sort);
 const textSlice = uncurry(StringC.prototype.slice), indexOf = uncurry(StringC.prototype.indexOf),
@@ -42,7 +42,8 @@ const textSlice = uncurry(StringC.prototype.slice), indexOf = uncurry(StringC.pr
   upper = uncurry(StringC.prototype.toUpperCase),
   repeat = uncurry(StringC.prototype.repeat), padStart = uncurry(StringC.prototype.padStart),
   padEnd = uncurry(StringC.prototype.padEnd), isWellFormed = uncurry(StringC.prototype.isWellFormed),
-  toWellFormed = uncurry(StringC.prototype.toWellFormed), trim = uncurry(StringC.prototype.trim);
+  toWellFormed = uncurry(StringC.prototype.toWellFormed), trim = uncurry(StringC.prototype.trim),
+  trimStart = uncurry(StringC.prototype.trimStart), trimEnd = uncurry(StringC.prototype.trimEnd);
 const match = uncurry(RegExpP.exec);
 const mapGet = uncurry(MapP.get), mapSet = uncurry(MapP.set), mapHas = uncurry(MapP.has), mapDelete = uncurry(MapP.delete),
   mapEach = uncurry(MapP.forEach), mapSize = getterOf(MapP, 'size');
@@ -62,6 +63,15 @@ const functionText = uncurry(FunctionP.toString), symbolText = uncurry(Symbol.pr
   bigintValue = uncurry(BigIntC.prototype.valueOf);
 const rawStack = getterOf(ErrorP, 'stack');
 const sharedBytes = typeof SharedArrayBuffer === 'function' ? getterOf(SharedArrayBuffer.prototype, 'byteLength') : null;
+
+/** Does `value` inherit from `proto`? A proxy that throws when asked does not. */
+const isInChain = (proto, value) => {
+  try {
+    return isPrototypeOf(proto, value);
+  } catch {
+    return false;
+  }
+};
 
 /** Add to the end of a list of ours. */
 const append = (list, value) => {

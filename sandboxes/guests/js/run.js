@@ -19,9 +19,9 @@ const watched = (name) => {
   const wrapped = { [name](items) {
     let listed;
     try {
-      listed = [...items];
-    } catch {
-      return original(this, items);
+      listed = [...items]; // a script's own iterable is asked once
+    } catch (thrown) {
+      return rejectedWith(thrown);
     }
     return original(this, handOver(listed));
   } }[name];
@@ -174,7 +174,7 @@ const OUT_OF_MEMORY = '{"ok":false,"error":{"code":"MEMORY_LIMIT","name":"Intern
 /** Run the script to its end and give the report; the promise is always fulfilled. */
 const run = async (code, init) => {
   try {
-    return await execute(code, init);
+    return await own(execute(code, init));
   } catch (thrown) {
     try {
       return thrownReport(thrown, 'SCRIPT_ERROR');
@@ -188,15 +188,15 @@ const run = async (code, init) => {
 
 const execute = async (code, init) => {
   begin(init);
-  let body, value;
+  let promise, value;
   try {
-    body = compile(code);
+    promise = start(compile(code));
   } catch (thrown) {
     return thrownReport(thrown, 'SYNTAX_ERROR');
   }
   try {
-    value = await own(apply(body, undefined, []));
-    if (isWhole) value = await callWhole(value, GlobalObject.args);
+    value = await promise;
+    if (isWhole) value = await own(callWhole(value, GlobalObject.args));
   } catch (thrown) {
     return thrownReport(thrown, 'SCRIPT_ERROR');
   }
