@@ -119,13 +119,21 @@ class LiveForja:
 
     def submit(self, code: str, *, session: str | None = None, wait: float = 0, **fields: Any) -> httpx.Response:
         path = f"/api/sessions/{session or self.session()}/runs"
-        return self.client.post(path, params={"wait": wait} if wait else {}, json={"tool": "js_run", "code": code} | fields)
+        return self.client.post(
+            path, params={"wait": wait} if wait else {}, json={"tool": "js_run", "code": code} | fields
+        )
 
     def run(self, code: str, *, session: str | None = None, wait: float = 60, **fields: Any) -> dict[str, Any]:
         """Run to the end and give the run."""
         answer = self.submit(code, session=session, wait=wait, **fields)
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
+
+    def value(self, code: str, **fields: Any) -> Any:
+        """Run to success and give the value."""
+        run = self.run(code, **fields)
+        assert run["status"] == "succeeded", run["error"]
+        return run["value"]
 
     def start_run(self, code: str, *, session: str | None = None, **fields: Any) -> dict[str, Any]:
         answer = self.submit(code, session=session, **fields)

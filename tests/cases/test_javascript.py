@@ -20,8 +20,7 @@ def test_a_failing_call_that_nobody_awaits_is_no_success(forja):
     ("code", "value"),
     [
         (
-            "const p = tools.call('fx_fail',{kind:'throw'}); await null;\n"
-            "try { await p } catch { return 'handled' }",
+            "const p = tools.call('fx_fail',{kind:'throw'}); await null;\ntry { await p } catch { return 'handled' }",
             "handled",
         ),
         (
@@ -123,10 +122,12 @@ def test_one_too_large_a_value_is_an_ordinary_error(forja, code):
 
 
 def test_await_in_a_plain_function_is_explained(forja):
-    run = forja.run("function load() {\n  const r = await tools.call('fx_echo', { a: 1 });\n  return r;\n}\nreturn load();")
+    run = forja.run(
+        "function load() {\n  const r = await tools.call('fx_echo', { a: 1 });\n  return r;\n}\nreturn load();"
+    )
     assert (run["error"]["code"], run["error"]["line"]) == ("SYNTAX_ERROR", 2)
     assert "async" in run["error"]["hint"]
-    assert forja.run("const r = await tools.call('fx_echo',{a:1}); return r.a")["value"] == 1
+    assert forja.value("const r = await tools.call('fx_echo',{a:1}); return r.a") == 1
 
 
 def test_typescript_is_named_as_such(forja):
@@ -147,7 +148,7 @@ def test_typescript_is_named_as_such(forja):
     ],
 )
 def test_harmless_helpers_work(forja, code, value):
-    assert forja.run(code)["value"] == value
+    assert forja.value(code) == value
 
 
 @pytest.mark.parametrize(
@@ -169,13 +170,23 @@ def test_what_is_absent_says_what_to_use_instead(forja, code, name):
 def test_a_syntax_error_has_its_name_line_column_and_source(forja):
     run = forja.run("const a = 1;\nconst b = 2;\nconst c = ;\nreturn a + b;")
     error = run["error"]
-    assert (error["code"], error["name"], error["line"], error["source"]) == ("SYNTAX_ERROR", "SyntaxError", 3, "const c = ;")
+    assert (error["code"], error["name"], error["line"], error["source"]) == (
+        "SYNTAX_ERROR",
+        "SyntaxError",
+        3,
+        "const c = ;",
+    )
     assert error["column"] >= 1
 
 
 def test_a_runtime_error_has_its_line_and_source(forja):
     error = forja.run("const a = {};\nreturn a.b.c;")["error"]
-    assert (error["code"], error["name"], error["line"], error["source"]) == ("SCRIPT_ERROR", "TypeError", 2, "return a.b.c;")
+    assert (error["code"], error["name"], error["line"], error["source"]) == (
+        "SCRIPT_ERROR",
+        "TypeError",
+        2,
+        "return a.b.c;",
+    )
 
 
 @pytest.mark.parametrize(
@@ -217,13 +228,17 @@ return { ['k\udc00']: 'v\u0000', html: '</textarea><svg onload=alert(1)>' };"""
 
 def test_a_bad_source_is_refused_quickly(forja):
     session = forja.session()
-    cases = [("   \n", 400, "INVALID_INPUT"), ("x=1\n" * 500_000, 413, "SOURCE_TOO_LARGE"), ("a\0b", 400, "INVALID_INPUT")]
+    cases = [
+        ("   \n", 400, "INVALID_INPUT"),
+        ("x=1\n" * 500_000, 413, "SOURCE_TOO_LARGE"),
+        ("a\0b", 400, "INVALID_INPUT"),
+    ]
     for code, status, name in cases:
         answer = forja.submit(code, session=session, wait=10)
         assert (answer.status_code, answer.json()["error"]["code"]) == (status, name)
     deep = forja.run("(" * 100_000, session=session)
     assert deep["error"]["code"] in ("SYNTAX_ERROR", "COMPILE_ERROR", "STACK_LIMIT")
-    assert forja.run("/* %s */ return 7" % ("x" * 200_000), session=session)["value"] == 7
+    assert forja.value("/* %s */ return 7" % ("x" * 200_000), session=session) == 7
     number = forja.client.post(f"/api/sessions/{session}/runs", json={"tool": "js_run", "code": 7})
     assert (number.status_code, number.json()["error"]["field"]) == (400, "code")
 
@@ -234,13 +249,13 @@ def test_state_is_shared_and_never_half_written(forja):
     ended = [forja.ended(run["id"]) for run in runs]
     good = [run for run in ended if run["status"] == "succeeded"]
     assert {run["error"]["code"] for run in ended if run["status"] == "failed"} <= {"STATE_CONFLICT"}
-    assert forja.run("return state.n", session=session)["value"] == len(good) >= 1
+    assert forja.value("return state.n", session=session) == len(good) >= 1
     bad = forja.run("state.f = () => 1; state.d = new Date(0); state.self = state; return 1", session=session)
     assert bad["error"]["code"] == "STATE_NOT_SERIALIZABLE"
     big = forja.run("state.big = 'x'.repeat(600000); return 1", session=session)
     assert big["error"]["code"] == "STATE_LIMIT"
     forja.run("state.n = -1; throw new Error('no')", session=session)
-    assert forja.run("return [state.n, 'f' in state, 'big' in state]", session=session)["value"] == [len(good), False, False]
+    assert forja.value("return [state.n, 'f' in state, 'big' in state]", session=session) == [len(good), False, False]
 
 
 def test_a_poisoned_realm_ends_with_its_run(forja):
@@ -263,8 +278,9 @@ def test_fields_that_choose_the_backend_are_refused_by_name(forja):
         "preload": "x", "env": {}, "image": "alpine", "runtime": "managed", "backend": "host",
         "isolation": "none", "mounts": [], "memoryMb": -1, "user": "root", "session": "other",
     }  # fmt: skip
+    path = f"/api/sessions/{session}/runs"
     for name, value in extras.items():
-        answer = forja.submit("return 1", session=session, **{name: value})
+        answer = forja.client.post(path, json={"tool": "js_run", "code": "return 1", name: value})
         assert (answer.status_code, answer.json()["error"]["field"]) == (400, name)
     answer = forja.submit("return 1", session=session, timeoutMs=99_999_999)
     assert (answer.status_code, answer.json()["error"]["field"]) == (400, "timeoutMs")

@@ -68,7 +68,7 @@ def test_a_tool_that_ignores_the_stop_does_not_hold_the_run(forja):
     ended = forja.ended(run["id"])
     assert time.monotonic() - start < 3
     assert ended["status"] == "cancelled"
-    assert forja.run("return 2", session=session)["value"] == 2
+    assert forja.value("return 2", session=session) == 2
     assert forja.cancel(run["id"]).json()["error"]["code"] == "ALREADY_FINISHED"
 
 
@@ -85,10 +85,10 @@ def test_stuck_tools_never_take_the_slots_away(forja):
     session = forja.session()
     code = "await tools.call('fx_sleep', { ms: 20000, ignore_abort: true })"
     stuck = [forja.start_run(code, session=session, timeoutMs=1000) for _ in range(20)]
-    assert forja.run("return 'ok'", session=forja.session())["value"] == "ok"
+    assert forja.value("return 'ok'", session=forja.session()) == "ok"
     ends = [forja.ended(run["id"], 60) for run in stuck]
     assert {run["status"] for run in ends} == {"timed_out"}
-    assert forja.run("return 'ok'", session=session)["value"] == "ok"
+    assert forja.value("return 'ok'", session=session) == "ok"
 
 
 def test_a_script_reads_real_files_in_parallel(forja):

@@ -34,7 +34,9 @@ def test_two_hundred_cancels_at_random_moments_end_each_run_once(forja):
         while (answer := forja.submit(code, session=session)).status_code == 429:
             time.sleep(0.05)
         ids.append(answer.json()["id"])
-        threads.append(threading.Thread(target=cancel_later, args=(ids[-1], source.random() * 0.08, source.random() < 0.2)))
+        threads.append(
+            threading.Thread(target=cancel_later, args=(ids[-1], source.random() * 0.08, source.random() < 0.2))
+        )
         threads[-1].start()
     for thread in threads:
         thread.join()
@@ -55,7 +57,7 @@ def test_a_lone_run_of_another_session_does_not_wait_for_a_long_line(forja):
     queued = [forja.read(run["id"]) for run in waiting[-5:]]
     assert [run["queue"]["position"] for run in queued] == sorted(run["queue"]["position"] for run in queued)
     start = time.monotonic()
-    assert forja.run("return 'in'", session=lone)["value"] == "in"
+    assert forja.value("return 'in'", session=lone) == "in"
     assert time.monotonic() - start < 4
     victim = waiting[-1]["id"]
     assert forja.cancel(victim).json()["status"] == "cancelled"
@@ -68,7 +70,9 @@ def test_a_lone_run_of_another_session_does_not_wait_for_a_long_line(forja):
 
 
 def test_a_full_queue_says_so(tmp_path):
-    forja = LiveForja(tmp_path, {"permissions": {"allow": ["fx.*"]}, "forge": {"queue": {"slots": 1, "maxPerSession": 2}}})
+    forja = LiveForja(
+        tmp_path, {"permissions": {"allow": ["fx.*"]}, "forge": {"queue": {"slots": 1, "maxPerSession": 2}}}
+    )
     try:
         forja.start()
         session = forja.session()
@@ -104,7 +108,7 @@ def test_a_kill_in_the_middle_leaves_no_run_running_and_no_child_alive(tmp_path,
         assert ended["output"]["text"] == "so far\n"
         assert [call["status"] for call in ended["calls"]["items"]] == ["succeeded", "cancelled"]
         assert forja.cancel(run["id"]).json()["error"]["code"] == "ALREADY_FINISHED"
-        assert forja.run("return 2", session=session)["value"] == 2
+        assert forja.value("return 2", session=session) == 2
     finally:
         forja.stop()
     wait_until(lambda: not processes_of(forja), 10, explain=lambda: str(processes_of(forja)))
@@ -120,7 +124,9 @@ def processes_of(forja: LiveForja) -> dict[int, str]:
         try:
             environment = (folder / "environ").read_bytes().split(b"\0")
             if any(mark in environment for mark in marks):
-                found[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                found[int(folder.name)] = (
+                    (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                )
         except OSError:
             continue
     return found
@@ -136,13 +142,13 @@ def test_a_damaged_engine_is_named_and_never_run(tmp_path):
     forja._environment["FORJA_ENGINE_PATH"] = str(broken)
     try:
         forja.start()
-        assert forja.run("return 1")["value"] == 1
+        assert forja.value("return 1") == 1
         data = bytearray(broken.read_bytes())
         data[len(data) // 2] ^= 1
         broken.write_bytes(data)
         answer = forja.submit("return 1", wait=10)
         assert answer.status_code == 503 and answer.json()["error"]["code"] == "ENGINE_MISMATCH"
         shutil.copy(built, broken)
-        assert forja.run("return 1")["value"] == 1
+        assert forja.value("return 1") == 1
     finally:
         forja.stop()
