@@ -13,6 +13,9 @@
 
 #include "quickjs.h"
 
+#define FIRST_COLLECTION_BYTES (1024 * 1024)
+#define SPARE_BYTES (256 * 1024)
+
 #define EXPORT(name) __attribute__((export_name(#name))) name
 
 __attribute__((import_module("forja"), import_name("send")))
@@ -156,6 +159,10 @@ int EXPORT(fj_init)(const char *prelude, int length) {
   if (!JS_IsFunction(ctx, fn_rejected) || !JS_IsFunction(ctx, fn_finish)) return -5;
   JS_SetHostPromiseRejectionTracker(rt, track_rejection, NULL);
   JS_RunGC(rt);
+  /* The prelude alone is above the default threshold: every run would begin with a collection. */
+  JS_SetGCThreshold(rt, FIRST_COLLECTION_BYTES);
+  /* Leaves room at the top of the heap, so that a short run grows no memory. */
+  free(malloc(SPARE_BYTES));
   return 0;
 }
 

@@ -1,7 +1,7 @@
 """A run's nested calls: who may start, in which order they settle, and what is told about each.
 
-Everything here runs in the run's supervising thread; the tools themselves run in threads that are kept. What a
-tool answers after its call was closed goes to an inbox that nobody reads any more.
+Every method is called under the run's lock; the tools themselves run in threads that are kept. What a tool answers
+after its call was closed changes nothing.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class _Call:
 
 
 class Calls:
-    """`answer` posts an Answered to the supervising thread; `settle` answers the script."""
+    """`answer` is called by a tool's thread with what it gave; `settle` answers the script and never blocks."""
 
     def __init__(
         self,
@@ -81,6 +81,7 @@ class Calls:
         self._waiting: deque[int] = deque()
         self._running = 0
         self._accepted = 0
+        self.refused = 0
 
     def in_flight(self) -> list[int]:
         return list(self._open)
@@ -91,6 +92,7 @@ class Calls:
         self._emit(CallStarted(seq=request.call_id, tool=request.tool, arguments_json=request.arguments_json))
         self._open[request.call_id] = call
         if self._accepted >= self._limits.max_tool_calls:
+            self.refused += 1
             self._finish(call, Answered(call_id=request.call_id, error=self._limit_error(request)))
             return
         self._accepted += 1

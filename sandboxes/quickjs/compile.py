@@ -53,11 +53,11 @@ def _compile_in_child(*, wasm: Path, folder: Path, key: str, label: str) -> None
 
 def compiled_code(*, module: bytes, prelude: str) -> bytes:
     """Snapshot the module with this prelude installed and give the native code."""
-    from sandboxes.quickjs.vm import EXPORTS, Slot
+    from sandboxes.quickjs.guest import KEPT
+    from sandboxes.quickjs.vm import Slot
 
-    started = _started(module=module, prelude=prelude)
-    image, stack_pointer = started
-    ready = snapshot.preinitialised(module=module, image=image, stack_pointer=stack_pointer, keep=EXPORTS)
+    image, stack_pointer = _started(module=module, prelude=prelude)
+    ready = snapshot.preinitialised(module=module, image=image, stack_pointer=stack_pointer, keep=frozenset(KEPT))
     return Slot(module=ready).serialized()
 
 
@@ -72,7 +72,7 @@ def _started(*, module: bytes, prelude: str) -> tuple[bytes, int]:
         told = vm.result(most=10_000) or b""
         raise RuntimeError(f"the prelude does not start: {told.decode('utf-8', 'replace')}")
     vm.call("fj_free", pointer)
-    return vm.read(0, vm.memory_bytes()), vm.stack_pointer()
+    return vm.image(), vm.stack_pointer()
 
 
 def main(wasm: str, folder: str, key: str) -> None:

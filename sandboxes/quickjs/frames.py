@@ -8,6 +8,7 @@ import struct
 from typing import IO, Any
 
 from sandboxes.base import MAX_TOOL_RESULT_BYTES, MIB
+from sandboxes.quickjs.answers import Answer
 from sandboxes.quickjs.order import END_KINDS, MAX_MESSAGE_BYTES, MAX_REPORT_BYTES, OP_CALL, OP_OUTPUT, OP_PROGRESS, End, Order
 
 # To the child
@@ -49,14 +50,32 @@ def pack(kind: int, run: int, payload: bytes = b"") -> bytes:
 
 def read(stream: IO[bytes], *, most: dict[int, int]) -> Frame | None:
     """Read one frame; None at the end of the stream. Raises BadFrame before it takes in what is too large."""
-    header = stream.read(_HEADER.size)
-    if len(header) < _HEADER.size:
+    header = _exactly(stream, _HEADER.size)
+    if header is None:
         return None
     kind, run, length = _HEADER.unpack(header)
     if length > most.get(kind, -1):
         raise BadFrame(f"a frame of kind {kind} with {length} bytes")
-    payload = stream.read(length) if length else b""
-    return None if len(payload) < length else (kind, run, payload)
+    payload = _exactly(stream, length)
+    return None if payload is None else (kind, run, payload)
+
+
+def must_read(stream: IO[bytes], *, most: dict[int, int]) -> Frame:
+    """Read one frame; EOFError at the end of the stream."""
+    frame = read(stream, most=most)
+    if frame is None:
+        raise EOFError
+    return frame
+
+
+def _exactly(stream: IO[bytes], length: int) -> bytes | None:
+    data = stream.read(length) if length else b""
+    if len(data) == length:
+        return data
+    parts = [data]
+    while data and (length := length - len(data)):
+        parts.append(data := stream.read(length))
+    return b"".join(parts) if not length else None
 
 
 def pack_order(order: Order) -> bytes:
@@ -83,9 +102,9 @@ def pack_settle(*, call_id: int, ok: bool, payload: bytes, clock_ms: int) -> byt
     return _SETTLE.pack(call_id, ok, float(clock_ms)) + payload
 
 
-def read_settle(payload: bytes) -> dict[str, Any]:
+def read_settle(payload: bytes) -> Answer:
     call_id, ok, clock_ms = _SETTLE.unpack_from(payload)
-    return {"call_id": call_id, "ok": ok, "clock_ms": int(clock_ms), "payload": payload[_SETTLE.size :]}
+    return Answer(call_id, ok, payload[_SETTLE.size :], int(clock_ms))
 
 
 def pack_end(end: End) -> bytes:

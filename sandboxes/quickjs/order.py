@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, get_args
 
@@ -47,34 +48,33 @@ class End:
     metrics: dict[str, float] = field(default_factory=dict)
 
 
-class Inbox(Protocol):
-    """Where a room posts what its VM says; called from any thread."""
-
-    def messages(self, batch: list[Message]) -> None:
-        """Take what the script sent, in order."""
-
-    def ended(self, end: End) -> None:
-        """Take the end; the VM is closed and nothing of the script runs any more."""
+Take = Callable[[list[Message]], None]
 
 
 class Running(Protocol):
-    """A run that was started; what comes for it after its end is ignored. Called from any thread."""
+    """One run in a room. All but `run` may be called from any thread, also before it and after its end."""
+
+    def run(self) -> End:
+        """Run to the confirmed end. What the script sends is given to the run's `take` as it comes, from one
+        thread at a time; `take` may raise, then the script is ended and the exception raised here."""
 
     def settle(self, *, call_id: int, ok: bool, payload: bytes, clock_ms: int) -> None:
-        """Answer a nested call."""
+        """Queue the answer to a nested call; never blocks."""
+
+    def deliver(self) -> None:
+        """Send what was queued; may block as long as the script is busy."""
 
     def stop(self, reason: StopReason) -> None:
-        """Ask for the end; it is confirmed through the inbox."""
+        """Ask for the end."""
 
     def abort(self) -> None:
-        """End it because it broke the protocol; confirmed through the inbox."""
+        """End it because it broke the protocol."""
 
 
 class Room(Protocol):
     """A place where one VM at a time runs: a thread or a child process."""
 
-    def start(self, order: Order, inbox: Inbox) -> Running:
-        """Begin; everything else is posted to the inbox, `ended` last and exactly once."""
+    def begin(self, order: Order, take: Take) -> Running: ...
 
     def close(self) -> None:
         """Give back everything."""
@@ -97,3 +97,15 @@ def order_of(*, job: Job, source: Source) -> Order:
         clock_ms=job.clock_ms,
         max_calls=limits.max_tool_calls,
     )
+
+
+# Run once in every new slot: what is loaded lazily is then loaded, and what a short script touches is known.
+WARM_UP = Order(
+    code=b"return 1 + 1",
+    init=b'{"args":{},"state":{},"seed":0,"tools":[],"stack":262144}',
+    heap_bytes=32 * MIB,
+    stack_bytes=256 * 1024,
+    timeout_ms=30_000,
+    clock_ms=0,
+    max_calls=0,
+)

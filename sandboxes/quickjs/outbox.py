@@ -13,10 +13,13 @@ from collections.abc import Callable
 
 from sandboxes.base import MAX_STORED_OUTPUT_BYTES
 from sandboxes.quickjs.order import OP_CALL, OP_OUTPUT, OP_PROGRESS, Message
+from sandboxes.quickjs.threads import TOOL_THREADS
 from sandboxes.quickjs.watchdog import WATCHDOG
 
 BATCH_BYTES = 32 * 1024
 BATCH_SECONDS = 0.05
+# A short script has flushed by itself before this.
+SOON_SECONDS = 0.005
 # So many messages keep their exact order among the streams.
 KEPT_MESSAGES = 2000
 # Of these, so many steps of progress are each kept.
@@ -26,19 +29,25 @@ _STREAMS = (b"o", b"e")
 
 
 class Outbox:
-    """Takes messages in the script's thread; `deliver` gets batches, one at a time."""
+    """`put` only notes down; `deliver` gets the batches, one at a time, never from inside the VM.
+
+    `flush` delivers in the caller's thread; a batch that became large or old meanwhile is delivered by another.
+    """
 
     def __init__(self, *, deliver: Callable[[list[Message]], None]) -> None:
         self._deliver = deliver
+        self._delivering = threading.Lock()
         self._lock = threading.Lock()
         self._batch: list[tuple[int, bytearray]] = []
         self._places: dict[bytes, int] = {}
         self._bytes = 0
         self._sent_at = 0.0
-        self._is_armed = False
+        self._is_due = False
+        self._is_large = False
         self._messages = 0
         self._steps = 0
         self._printed = dict.fromkeys(_STREAMS, 0)
+        self._failure: Exception | None = None
 
     def put(self, op: int, payload: bytes) -> None:
         with self._lock:
@@ -48,16 +57,26 @@ class Outbox:
                 self._put_progress(payload)
             elif op == OP_CALL:
                 self._append(b"", OP_CALL, payload)
-            if self._bytes >= BATCH_BYTES or time.monotonic() - self._sent_at > BATCH_SECONDS:
-                self._send()
-            elif self._batch and not self._is_armed:
-                self._is_armed = True
-                WATCHDOG.arm(self._sent_at + BATCH_SECONDS, self._late)
+            if self._batch and not self._is_due:
+                self._is_due = True
+                now = time.monotonic()
+                WATCHDOG.arm(max(now + SOON_SECONDS, self._sent_at + BATCH_SECONDS), self._flush_elsewhere)
+            if self._bytes >= BATCH_BYTES and not self._is_large:
+                self._is_large = True
+                TOOL_THREADS.run(self._flush_quietly)
 
     def flush(self) -> None:
-        if self._batch:
+        """Deliver what there is, after what is being delivered; raises what `deliver` raised, here or elsewhere."""
+        with self._delivering:
             with self._lock:
-                self._send()
+                batch, self._batch, self._bytes = self._batch, [], 0
+                self._is_large = False
+                self._places.clear()
+                self._sent_at = time.monotonic()
+            if batch:
+                self._deliver([(op, bytes(payload)) for op, payload in batch])
+        if self._failure is not None:
+            raise self._failure
 
     def dropped(self) -> dict[str, float]:
         """Bytes that were printed beyond what is stored, by metric name."""
@@ -102,24 +121,19 @@ class Outbox:
         self._batch.append((op, bytearray(payload)))
         self._bytes += len(payload)
 
-    def _late(self) -> None:
-        if not self._lock.acquire(blocking=False):
-            # The script's thread is sending; the watchdog has deadlines to keep and cannot wait for it.
-            WATCHDOG.arm(time.monotonic() + BATCH_SECONDS, self._late)
-            return
-        try:
-            self._is_armed = False
-            self._send()
-        finally:
-            self._lock.release()
+    def _flush_elsewhere(self) -> None:
+        """Called by the watchdog, which has deadlines to keep."""
+        with self._lock:
+            self._is_due = False
+            is_needed = bool(self._batch)
+        if is_needed:
+            TOOL_THREADS.run(self._flush_quietly)
 
-    def _send(self) -> None:
-        self._sent_at = time.monotonic()
-        if not self._batch:
-            return
-        batch, self._batch, self._bytes = self._batch, [], 0
-        self._places.clear()
-        self._deliver([(op, bytes(payload)) for op, payload in batch])
+    def _flush_quietly(self) -> None:
+        try:
+            self.flush()
+        except Exception as error:  # noqa: BLE001 - the next flush of the script's own thread raises it
+            self._failure = error
 
 
 def _whole_characters(payload: bytes, *, most: int) -> bytes:

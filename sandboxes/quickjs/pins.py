@@ -39,4 +39,4 @@ ENGINE_NAME = "QuickJS-NG"
 ENGINE_VERSION = "0.17.0"
 
 # Of the finished module: any change of shim, sources, compiler or flags shows here.
-ENGINE_SHA256 = "7ab73c93a1df8538df0b6f1037ac3eee2c287afe0e60f938eb019b464151f32b"
+ENGINE_SHA256 = "3e17c9a86db165c2199b3b183006ddf5b41d18071f682067c8246eb0167a8417"

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
+import select
 import subprocess
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import IO
 
 from sandboxes import child
 from sandboxes.errors import EngineUnavailable
 from sandboxes.quickjs import cache, frames
-from sandboxes.quickjs.order import OP_CALL, OP_OUTPUT, OP_PROGRESS, End, EndKind, Inbox, Order, StopReason
+from sandboxes.quickjs.order import OP_CALL, OP_OUTPUT, OP_PROGRESS, End, EndKind, Order, StopReason, Take
 from sandboxes.quickjs.watchdog import WATCHDOG, Alarm
 
 log = logging.getLogger(__name__)
@@ -30,180 +33,222 @@ CANCEL_GRACE_SECONDS = 0.5
 _MESSAGES = (OP_CALL, OP_OUTPUT, OP_PROGRESS)
 
 
-class ProcessRun:
-    """A run in a child, by its number there."""
-
-    def __init__(self, *, owner: EngineProcess, number: int, inbox: Inbox) -> None:
-        self.number = number
-        self.inbox = inbox
-        self.forced: EndKind | None = None
-        self.alarms: list[Alarm] = []
-        self._owner = owner
-
-    def settle(self, *, call_id: int, ok: bool, payload: bytes, clock_ms: int) -> None:
-        body = frames.pack_settle(call_id=call_id, ok=ok, payload=payload, clock_ms=clock_ms)
-        self._owner.tell(self, frames.SETTLE, body)
-
-    def stop(self, reason: StopReason) -> None:
-        # First the way that cannot fail: writing to a child that does not read may block.
-        self.kill_at(time.monotonic() + CANCEL_GRACE_SECONDS, reason)
-        self._owner.tell(self, frames.STOP, b"")
-
-    def abort(self) -> None:
-        self._owner.force(self, "killed")
-
-    def kill_at(self, at: float, reason: StopReason) -> None:
-        self.alarms.append(WATCHDOG.arm(at, lambda: self._owner.force(self, reason)))
-
-
 class EngineProcess:
-    """One child process and the thread that reads from it."""
+    """One child process and its three pipes: jobs and answers in, stops in, all else out."""
 
     def __init__(self, *, compiled: cache.Compiled, label: str) -> None:
-        command = child.python_command("sandboxes.quickjs.kid", str(compiled.path), compiled.sha256)
-        self._process = child.start(
-            command, label=label, limits=child.ENGINE, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+        stops, self._stops = os.pipe()
+        command = child.python_command("sandboxes.quickjs.kid", str(compiled.path), compiled.sha256, str(stops))
+        try:
+            self._process = child.start(
+                command,
+                label=label,
+                limits=child.ENGINE,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                pass_fds=(stops,),
+            )
+        finally:
+            os.close(stops)
+        self._closing = threading.Lock()
         self._writing = threading.Lock()
-        self._changing = threading.Lock()
-        self._run: ProcessRun | None = None
         self._runs = 0
-        self._is_dead = False
-        self._ready = threading.Event()
-        self._complaint = ""
-        threading.Thread(target=self._read, name="forja-engine-reader", daemon=True).start()
+        self._wait_ready()
 
     @property
     def pid(self) -> int:
         return self._process.pid
 
-    def wait_ready(self) -> None:
-        self._ready.wait(READY_SECONDS)
-        if self._is_dead or not self._ready.is_set():
-            self.close()
-            if self._complaint.startswith(("DamagedCache", "WasmtimeError")):
-                raise cache.DamagedCache(self._complaint)
-            raise EngineUnavailable(f"the engine's process did not start: {self._complaint or 'no answer'}")
+    def next_run(self) -> int:
+        self._runs += 1
+        return self._runs
 
-    def start(self, order: Order, inbox: Inbox) -> ProcessRun:
-        """Send a run; raises OSError when the child is gone, and then nothing of the run has happened."""
-        with self._changing:
-            if self._is_dead:
-                raise BrokenPipeError
-            self._runs += 1
-            run = self._run = ProcessRun(owner=self, number=self._runs, inbox=inbox)
+    def write(self, frame: bytes) -> None:
+        """Send a job or an answer; OSError when the child is gone. A late answer of the last run may still be on its
+        way when the next job comes: the child reads it and lets it go."""
+        with self._writing:
+            try:
+                stream = _pipe(self._process.stdin)
+                stream.write(frame)
+                stream.flush()
+            except ValueError as error:  # closed
+                raise BrokenPipeError from error
+
+    def write_stop(self, run: int) -> None:
+        with self._closing, contextlib.suppress(OSError):
+            if self._stops >= 0:
+                os.write(self._stops, frames.pack(frames.STOP, run))
+
+    def read(self) -> frames.Frame | None:
+        """Read what the child says next; None when it is gone, and when it has to go."""
         try:
-            self._write(frames.pack(frames.JOB, run.number, frames.pack_order(order)))
-        except OSError:
-            self._forget(run)
-            raise
-        run.kill_at(time.monotonic() + order.timeout_ms / 1000 + TIMEOUT_GRACE_SECONDS, "timeout")
-        return run
+            return frames.read(_pipe(self._process.stdout), most=frames.MAX_FROM_CHILD)
+        except (frames.BadFrame, OSError, ValueError) as error:
+            log.warning("the engine's process broke its protocol: %s", error)
+            return None
 
-    def tell(self, run: ProcessRun, kind: int, payload: bytes) -> None:
-        if self._run is run:
-            with contextlib.suppress(OSError):
-                self._write(frames.pack(kind, run.number, payload))
-
-    def force(self, run: ProcessRun, kind: EndKind) -> None:
-        """Kill the child if this run is still in it; the run then ends as `kind`."""
-        with self._changing:
-            if self._run is not run:
-                return
-            run.forced = run.forced or kind
+    def kill(self) -> None:
         child.kill(self._process)
 
     def close(self) -> None:
-        child.kill(self._process)
-        self._process.wait()
-        with contextlib.suppress(OSError):
-            _pipe(self._process.stdin).close()
+        with self._closing:
+            if self._stops >= 0:
+                os.close(self._stops)
+            self._stops = -1
+        child.end(self._process)
 
-    # ── Reading ────────────────────────────────────────────────────────────────────────────────
+    def _wait_ready(self) -> None:
+        """Wait for the child's first word."""
+        is_there = select.select([_pipe(self._process.stdout)], [], [], READY_SECONDS)[0]
+        kind, _, payload = (self.read() if is_there else None) or (0, 0, b"")
+        if kind == frames.READY:
+            return
+        self.close()
+        complaint = payload.decode("utf-8", "replace")
+        if complaint.startswith(("DamagedCache", "WasmtimeError")):
+            raise cache.DamagedCache(complaint)
+        raise EngineUnavailable(f"the engine's process did not start: {complaint or 'no answer'}")
 
-    def _read(self) -> None:
-        stream = _pipe(self._process.stdout)
+
+class ProcessRun:
+    """A run in a room's child. The caller's thread reads what the child says; any thread may settle or stop."""
+
+    def __init__(self, *, room: ProcessRoom, order: Order, take: Take) -> None:
+        self._room = room
+        self._order = order
+        self._take = take
+        self._lock = threading.Lock()
+        self._engine: EngineProcess | None = None
+        self._number = 0
+        self._stop: StopReason | None = None
+        self._forced: EndKind | None = None
+        self._alarms: list[Alarm] = []
+        self._answers: deque[bytes] = deque()
+        self._sending = threading.Lock()
+
+    def run(self) -> End:
         try:
-            while (frame := frames.read(stream, most=frames.MAX_FROM_CHILD)) is not None:
-                self._take(*frame)
-        except (frames.BadFrame, OSError) as error:
-            log.warning("the engine's process broke its protocol: %s", error)
+            return self._run()
+        except BaseException:
+            self._force("killed")
+            raise
         finally:
-            stream.close()
-            self._die()
+            with self._lock:
+                engine, self._engine = self._engine, None
+            for alarm in self._alarms:
+                alarm.disarm()
+            if engine is not None and self._forced:
+                engine.close()
 
-    def _take(self, kind: int, number: int, payload: bytes) -> None:
-        run = self._run
-        if kind in _MESSAGES:
-            if run is not None and run.number == number:
-                run.inbox.messages([(kind, payload)])
-        elif kind == frames.ENDED:
-            end = frames.read_end(payload)
-            if run is not None and run.number == number and self._forget(run):
-                run.inbox.ended(end)
-        elif kind == frames.FAILED:
-            self._complaint = payload.decode("utf-8", "replace")
-        else:
-            self._ready.set()
+    def settle(self, *, call_id: int, ok: bool, payload: bytes, clock_ms: int) -> None:
+        body = frames.pack_settle(call_id=call_id, ok=ok, payload=payload, clock_ms=clock_ms)
+        self._answers.append(frames.pack(frames.SETTLE, self._number, body))
 
-    def _die(self) -> None:
-        """The child is gone, or has to go: end the run that was in it."""
-        child.kill(self._process)
-        self._process.wait()
-        with self._changing:
-            self._is_dead = True
-            run = self._run
-        self._ready.set()
-        if run is not None and self._forget(run):
-            run.inbox.ended(End(kind=run.forced or "killed", detail=self._complaint))
+    def deliver(self) -> None:
+        """Write the queued answers in order. Whoever comes while another thread writes leaves it to that one."""
+        while self._answers and self._sending.acquire(blocking=False):
+            try:
+                while self._answers:
+                    self._write(self._answers.popleft())
+            finally:
+                self._sending.release()
 
-    def _forget(self, run: ProcessRun) -> bool:
-        """Let go of a run; true for the one caller that did."""
-        with self._changing:
-            if self._run is not run:
+    def stop(self, reason: StopReason) -> None:
+        with self._lock:
+            self._stop = self._stop or reason
+            engine = self._engine
+        if engine is not None:
+            self._kill_at(time.monotonic() + CANCEL_GRACE_SECONDS, reason)
+            engine.write_stop(self._number)
+
+    def abort(self) -> None:
+        self._force("killed")
+
+    def _run(self) -> End:
+        if not self._start():
+            return End(kind="cancelled")
+        engine = self._engine
+        while engine is not None and (frame := engine.read()) is not None:
+            kind, number, payload = frame
+            if number != self._number:
+                continue
+            if kind in _MESSAGES:
+                self._take([(kind, payload)])
+            elif kind == frames.ENDED:
+                return self._read_end(payload)
+        self._forced = self._forced or "killed"
+        return End(kind=self._forced)
+
+    def _start(self) -> bool:
+        """Send the job; false when a stop was asked for before. A child that has died meanwhile is replaced."""
+        engine = self._room.engine
+        try:
+            return self._send_job(engine)
+        except OSError:
+            engine = self._room.renew()
+        try:
+            return self._send_job(engine)
+        except OSError as error:
+            raise EngineUnavailable("the engine's process ends as soon as it is started") from error
+
+    def _send_job(self, engine: EngineProcess) -> bool:
+        with self._lock:
+            if self._stop is not None:
                 return False
-            self._run = None
-        for alarm in run.alarms:
-            alarm.disarm()
+            self._engine, self._number = engine, engine.next_run()
+        self._kill_at(time.monotonic() + self._order.timeout_ms / 1000 + TIMEOUT_GRACE_SECONDS, "timeout")
+        engine.write(frames.pack(frames.JOB, self._number, frames.pack_order(self._order)))
         return True
 
-    def _write(self, data: bytes) -> None:
-        with self._writing:
-            stream = _pipe(self._process.stdin)
-            stream.write(data)
-            stream.flush()
+    def _read_end(self, payload: bytes) -> End:
+        try:
+            return frames.read_end(payload)
+        except frames.BadFrame as error:
+            log.warning("the engine's process broke its protocol: %s", error)
+            self._force("killed")
+            return End(kind="killed", detail="The engine's process sent something that is not in its protocol.")
+
+    def _kill_at(self, at: float, reason: StopReason) -> None:
+        self._alarms.append(WATCHDOG.arm(at, lambda: self._force(reason)))
+
+    def _force(self, kind: EndKind) -> None:
+        """Kill the child if this run is still in it; the run then ends as `kind`."""
+        with self._lock:
+            engine = self._engine
+            if engine is None:
+                return
+            self._forced = self._forced or kind
+            engine.kill()
+
+    def _write(self, frame: bytes) -> None:
+        with self._lock:
+            engine = self._engine
+        if engine is not None:
+            with contextlib.suppress(OSError):
+                engine.write(frame)
 
 
 class ProcessRoom:
-    """A slot whose child is started when needed and again when it has died."""
+    """A slot whose child is replaced when it has died."""
 
     def __init__(self, *, prepare: Callable[[], cache.Compiled], label: str) -> None:
         self._prepare = prepare
         self._label = label
-        self._engine = self._start_engine()
+        self.engine = self._start_engine()
 
-    @property
-    def pid(self) -> int:
-        return self._engine.pid
+    def begin(self, order: Order, take: Take) -> ProcessRun:
+        return ProcessRun(room=self, order=order, take=take)
 
-    def start(self, order: Order, inbox: Inbox) -> ProcessRun:
-        try:
-            return self._engine.start(order, inbox)
-        except OSError:
-            self._engine.close()
-            self._engine = self._start_engine()
-        try:
-            return self._engine.start(order, inbox)
-        except OSError as error:
-            raise EngineUnavailable("the engine's process ends as soon as it is started") from error
+    def renew(self) -> EngineProcess:
+        self.engine.close()
+        self.engine = self._start_engine()
+        return self.engine
 
     def close(self) -> None:
-        self._engine.close()
+        self.engine.close()
 
     def _start_engine(self) -> EngineProcess:
-        engine = EngineProcess(compiled=self._prepare(), label=self._label)
-        engine.wait_ready()
-        return engine
+        return EngineProcess(compiled=self._prepare(), label=self._label)
 
 
 def _pipe(stream: IO[bytes] | None) -> IO[bytes]:

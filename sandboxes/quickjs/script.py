@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 import wasmtime
 
 from sandboxes.errors import MemoryLimit
+from sandboxes.quickjs.answers import Answers
 from sandboxes.quickjs.bounds import BadMessage, read_call
 from sandboxes.quickjs.order import (
     MAX_MESSAGE_BYTES,
@@ -36,13 +35,6 @@ REFUSED_CALLS = 1000
 _PENDING, _FULFILLED, _MORE = 0, 1, 3
 
 
-class Answer(NamedTuple):
-    call_id: int
-    ok: bool
-    payload: bytes
-    clock_ms: int
-
-
 class Stopped(Exception):
     """A stop was asked for; which one, `Script.reason` says."""
 
@@ -57,15 +49,18 @@ class Ended(Exception):
 
 
 class Script:
-    """One run. `stop` and `settle` may come from any thread; nothing of the script runs after `run` returned."""
+    """One run. `stop` may come from any thread; nothing of the script runs after `run` returned or raised."""
 
-    def __init__(self, *, slot: Slot, order: Order, deliver: Callable[[list[Message]], None]) -> None:
+    def __init__(
+        self, *, slot: Slot, order: Order, answers: Answers, deliver: Callable[[list[Message]], None]
+    ) -> None:
         self.reason: StopReason | None = None
         self._slot = slot
         self._order = order
         self._outbox = Outbox(deliver=deliver)
-        self._answers: queue.SimpleQueue[Answer | None] = queue.SimpleQueue()
+        self._answers = answers
         self._stopping = threading.Lock()
+        self._vm: VM | None = None
         self._calls = 0
         self._in_flight = 0
         self._metrics: dict[str, float] = {}
@@ -77,28 +72,29 @@ class Script:
                 return
             self.reason = reason
         self._interrupt()
-        self._answers.put(None)
-
-    def settle(self, *, call_id: int, ok: bool, payload: bytes, clock_ms: int) -> None:
-        self._answers.put(Answer(call_id, ok, payload, clock_ms))
-
-    def abort(self) -> None:
-        self.stop("cancelled")
+        self._answers.wake()
 
     def run(self) -> End:
+        """Run to the end. The VM is not entered again; `clear` gives it back, when the end has been told."""
         began, cpu_began = time.monotonic(), time.thread_time()
         try:
-            vm = self._slot.open(heap_bytes=self._order.heap_bytes, send=self._sent)
+            vm = self._vm = self._slot.open(heap_bytes=self._order.heap_bytes, send=self._sent)
         except wasmtime.WasmtimeError as error:
             return End(kind="start", detail=_last_line(error))
         try:
             end = self._run_in(vm, began=began)
         finally:
             self._slot.publish(None)
-            vm.close()
         self._outbox.flush()
         self._metrics["cpuMs"] = (time.thread_time() - cpu_began) * 1000
         return End(kind=end.kind, report=end.report, detail=end.detail, metrics=self._metrics | self._outbox.dropped())
+
+    def clear(self) -> None:
+        """Throw the VM away and make the slot's next one."""
+        if self._vm is not None:
+            self._vm.close()
+            self._vm = None
+        self._slot.prepare()
 
     # ── In the VM ──────────────────────────────────────────────────────────────────────────────
 
@@ -149,11 +145,10 @@ class Script:
         status = vm.call("fj_run", pointer, len(order.code), pointer + len(order.code), len(order.init))
         if status != 0:
             raise self._broken(vm)
-        vm.call("fj_free", pointer)
 
     def _take_answer(self, vm: VM) -> None:
         """Wait for one answer and give it to the script. One at a time, so that their order decides everything."""
-        answer = self._answers.get()
+        answer = self._answers.wait()
         self._raise_if_stopped()
         if answer is None:
             return

@@ -1,12 +1,13 @@
 """One run as its caller sees it: starts the room, serves nested calls, passes events on, makes the outcome.
 
-All that happens to a run arrives in one inbox and is handled in the caller's thread, so that events have one order.
+A tool's thread answers the script by itself and a batch of output is passed on by the thread that brought it: each
+hand-over to another thread costs more than the work. One lock keeps all that happens to a run in one order.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import queue
+import threading
 import time
 from collections.abc import Callable
 
@@ -25,9 +26,10 @@ from sandboxes.errors import (
 )
 from sandboxes.quickjs.bounds import BadMessage, read_call, read_progress, read_text
 from sandboxes.quickjs.calls import Answered, Calls
-from sandboxes.quickjs.order import OP_CALL, OP_OUTPUT, OP_PROGRESS, End, Message, Room, Running, order_of
+from sandboxes.quickjs.order import OP_CALL, OP_OUTPUT, OP_PROGRESS, End, Message, Room, order_of
 from sandboxes.quickjs.report import read_open_calls, read_report
 from sandboxes.quickjs.source import Source
+from sandboxes.quickjs.threads import TOOL_THREADS
 
 # How long calls that nobody awaited may still settle, so that their own true end is told.
 LAST_CALLS_SECONDS = 0.25
@@ -40,81 +42,67 @@ class Supervisor:
         self._job = job
         self._source = source
         self._host = host
-        self._room = room
-        self._inbox: queue.SimpleQueue[list[Message] | Answered | End] = queue.SimpleQueue()
         self._started = time.monotonic()
+        self._changed = threading.Condition(threading.RLock())
         self._last_call_id = 0
         self._broke_protocol = False
-        self._running: Running | None = None
+        self._failure: Exception | None = None
+        self._running = room.begin(order_of(job=job, source=source), self._take)
         self._calls = Calls(
             host=host,
             limits=job.limits,
             clock=self._clock,
-            settle=self._settle,
-            answer=self._inbox.put,
+            settle=self._running.settle,
+            answer=self._answered,
             emit=host.emit,
         )
 
-    # ── The inbox; called from any thread ──────────────────────────────────────────────────────
-
-    def messages(self, batch: list[Message]) -> None:
-        self._inbox.put(batch)
-
-    def ended(self, end: End) -> None:
-        self._inbox.put(end)
-
-    # ── The run ────────────────────────────────────────────────────────────────────────────────
-
     def run(self) -> Outcome:
-        order = order_of(job=self._job, source=self._source)
-        self._started = time.monotonic()
-        running = self._running = self._room.start(order, self)
+        running = self._running
         unsubscribe = self._host.stop.subscribe(lambda: running.stop("cancelled"))
+        self._started = time.monotonic()
         end: End | None = None
         try:
-            end = self._serve()
+            end = running.run()
         finally:
             unsubscribe()
-            if end is None:
-                self._abandon()
+            if end is None or self._failure is not None:
+                self._close_calls()
+        if self._failure is not None:
+            raise self._failure
         return self._outcome(end)
 
-    def _serve(self) -> End:
-        """Handle what comes until the script has ended."""
-        while True:
-            match self._inbox.get():
-                case End() as end:
-                    return end
-                case Answered() as answer:
-                    self._calls.answered(answer)
-                case batch:
-                    self._handle(batch)
+    # ── While it runs ──────────────────────────────────────────────────────────────────────────
 
-    def _abandon(self) -> None:
-        """Something of ours failed: end the script and its calls before the failure travels on."""
-        if self._running is not None:
-            self._running.stop("cancelled")
-        while not isinstance(self._inbox.get(), End):
-            pass
-        self._calls.hold()
-        self._calls.close(self._calls.in_flight())
-
-    def _handle(self, batch: list[Message]) -> None:
-        if self._broke_protocol:
-            return
-        try:
-            for op, payload in batch:
-                self._handle_one(op, payload)
-        except BadMessage:
-            self._broke_protocol = True
-            if self._running is not None:
+    def _take(self, batch: list[Message]) -> None:
+        """Take what the script sent, in the thread that brings it."""
+        with self._changed:
+            if self._broke_protocol:
+                return
+            refused_before = self._calls.refused
+            try:
+                for op, payload in batch:
+                    self._handle(op, payload)
+            except BadMessage:
+                self._broke_protocol = True
                 self._running.abort()
+            has_refused = self._calls.refused > refused_before
+        if has_refused:
+            # Not here: this thread may be the one that reads what the script sends, and must go on reading.
+            TOOL_THREADS.run(self._running.deliver)
 
-    def _settle(self, *, call_id: int, ok: bool, payload: bytes, clock_ms: int) -> None:
-        if self._running is not None:
-            self._running.settle(call_id=call_id, ok=ok, payload=payload, clock_ms=clock_ms)
+    def _answered(self, answer: Answered) -> None:
+        """Take a tool's answer, in the tool's thread."""
+        try:
+            with self._changed:
+                self._calls.answered(answer)
+                self._changed.notify_all()
+        except Exception as error:  # noqa: BLE001 - raised where the run was started
+            self._failure = error
+            self._running.stop("cancelled")
+        self._running.deliver()
 
-    def _handle_one(self, op: int, payload: bytes) -> None:
+    def _handle(self, op: int, payload: bytes) -> None:
         if op == OP_OUTPUT:
             self._host.emit(Output(stream="stderr" if payload[:1] == b"e" else "stdout", text=read_text(payload[1:])))
         elif op == OP_PROGRESS:
@@ -136,10 +124,11 @@ class Supervisor:
     # ── The end ────────────────────────────────────────────────────────────────────────────────
 
     def _outcome(self, end: End) -> Outcome:
-        self._calls.hold()
-        outcome = self._read(end)
-        if self._calls.in_flight():
-            self._end_calls(end, outcome)
+        with self._changed:
+            self._calls.hold()
+            outcome = self._read(end)
+            if self._calls.in_flight():
+                self._end_calls(end, outcome)
         return dataclasses.replace(outcome, metrics={**end.metrics, **outcome.metrics})
 
     def _read(self, end: End) -> Outcome:
@@ -152,19 +141,17 @@ class Supervisor:
     def _end_calls(self, end: End, outcome: Outcome) -> None:
         """Stop the losers at once; let the forgotten ones of a failed run settle for a moment."""
         if isinstance(outcome.error, UnawaitedCall):
-            open_calls = read_open_calls(end.report)
-            self._calls.close(list(open_calls.losers))
-            self._wait_for_calls(until=time.monotonic() + LAST_CALLS_SECONDS)
+            self._calls.close(list(read_open_calls(end.report).losers))
+            until = time.monotonic() + LAST_CALLS_SECONDS
+            while self._calls.in_flight() and not self._host.stop.is_set():
+                if not self._changed.wait(until - time.monotonic()):
+                    break
         self._calls.close(self._calls.in_flight())
 
-    def _wait_for_calls(self, *, until: float) -> None:
-        while self._calls.in_flight() and not self._host.stop.is_set():
-            try:
-                item = self._inbox.get(timeout=max(0.0, until - time.monotonic()))
-            except queue.Empty:
-                return
-            if isinstance(item, Answered):
-                self._calls.answered(item)
+    def _close_calls(self) -> None:
+        with self._changed:
+            self._calls.hold()
+            self._calls.close(self._calls.in_flight())
 
     def _error(self, end: End) -> ForjaError:
         limits = self._job.limits

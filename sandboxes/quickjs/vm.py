@@ -1,28 +1,18 @@
-"""One JavaScript VM: a WebAssembly instance made for one run, and the slot that makes them.
-
-wasmtime's public calls cost about twice as much per run as the bindings underneath, so the bindings are used
-where the pinned version has them; without them the public way is taken.
-"""
+"""One JavaScript VM: a WebAssembly instance made for one run, and the slot that makes them."""
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import wasmtime
-from wasmtime import _ffi as ffi
 
 from sandboxes.base import MIB
 from sandboxes.errors import MemoryLimit
-
-try:
-    from wasmtime._bindings import _wasmtime_func_call as _raw_call
-    from wasmtime._bindings import wasmtime_instance_export_get as _raw_export
-except ImportError:  # another wasmtime: slower, and right
-    _raw_call = _raw_export = None
+from sandboxes.quickjs.guest import guest_of
+from sandboxes.quickjs.pooling import use_pool
 
 # Room above the script's own heap: the module's stack and data, and one tool result on its way in.
 MEMORY_MARGIN_BYTES = 24 * MIB
@@ -35,11 +25,6 @@ _OFF = (
     " wasm_wide_arithmetic"
 ).split()
 
-
-EXPORTS = frozenset(
-    "memory fj_alloc fj_free fj_ptr fj_len fj_limits fj_clock fj_run fj_settle fj_pump fj_finish fj_memory".split()
-)
-_VOID = frozenset(("_initialize", "fj_free", "fj_limits", "fj_clock"))
 
 Send = Callable[[int, bytes], int]
 # The guest's own refusal code: the payload was not taken.
@@ -55,13 +40,15 @@ def make_config() -> wasmtime.Config:
     config.max_wasm_stack = MAX_WASM_STACK_BYTES
     for name in _OFF:
         setattr(config, name, False)
+    use_pool(config)
     return config
 
 
 class Slot:
     """An engine with the compiled module: makes fresh VMs, one at a time.
 
-    The engine belongs to the slot alone, so that moving its epoch stops exactly the run in it.
+    The engine belongs to the slot alone, so that moving its epoch stops exactly the run in it. The next VM is made
+    ahead, while nobody waits.
     """
 
     def __init__(self, *, compiled: Path | None = None, module: bytes | None = None) -> None:
@@ -74,17 +61,29 @@ class Slot:
         i32 = wasmtime.ValType.i32
         linker.define_func("forja", "send", wasmtime.FuncType([i32(), i32(), i32()], [i32()]), self._send)
         self._linked = linker.instantiate_pre(self._module)
+        self._making = threading.Lock()
+        self._next: VM | None = None
         self._vm: VM | None = None
+        self._is_closed = False
         self._lock = threading.Lock()
         self._running: object | None = None
 
     def serialized(self) -> bytes:
         return bytes(self._module.serialize())
 
+    def prepare(self) -> None:
+        """Make the next VM ahead."""
+        with self._making:
+            if self._next is None and not self._is_closed:
+                self._next = self._make()
+
     def open(self, *, heap_bytes: int, send: Send) -> VM:
-        """Make a fresh VM; its epoch deadline stands before anyone can ask for a stop."""
-        self._vm = VM(engine=self.engine, linked=self._linked, heap_bytes=heap_bytes, send=send)
-        return self._vm
+        """Give a fresh VM; its epoch deadline stands before anyone can ask for a stop."""
+        with self._making:
+            vm, self._next = self._next or self._make(), None
+        vm.begin(heap_bytes=heap_bytes, send=send)
+        self._vm = vm
+        return vm
 
     def publish(self, run: object | None) -> None:
         """Say which run a stop may hit from now on; after `publish(None)` no late stop can hit the next one."""
@@ -100,58 +99,50 @@ class Slot:
             return True
 
     def close(self) -> None:
-        self._vm = None
-        self.engine.close()
+        with self._making:
+            if self._next is not None:
+                self._next.close()
+            self._next = self._vm = None
+            self._is_closed = True
+            self.engine.close()
+
+    def _make(self) -> VM:
+        return VM(engine=self.engine, linked=self._linked)
 
     def _send(self, op: int, pointer: int, length: int) -> int:
         """The guest's one way out. Nothing may escape: wasmtime keeps exceptions in one place for all threads."""
         try:
             vm = self._vm
             return REFUSED if vm is None else vm.sent(op, pointer & 0xFFFFFFFF, length & 0xFFFFFFFF)
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - whatever it is, the guest gets a refusal
             return REFUSED
 
 
 class VM:
     """A fresh instance. Every call may raise wasmtime.Trap or WasmtimeError; after that it is only good for closing."""
 
-    def __init__(self, *, engine: wasmtime.Engine, linked: Any, heap_bytes: int, send: Send) -> None:
-        self._send = send
+    def __init__(self, *, engine: wasmtime.Engine, linked: Any) -> None:
+        self._send: Send | None = None
         self._store = wasmtime.Store(engine)
-        self._store.set_limits(
-            memory_size=heap_bytes + MEMORY_MARGIN_BYTES, instances=1, memories=1, tables=1, table_elements=10_000
-        )
+        self._limit_memory(MEMORY_MARGIN_BYTES)
         self._store.set_epoch_deadline(1)
-        self._instance = linked.instantiate(self._store)
-        self._functions: dict[str, Any] = {}
-        self._exports = self._instance.exports(self._store) if _raw_call is None else None
-        self._memory = self._find_memory()
+        self._guest = guest_of(linked.instantiate(self._store), self._store)
+        self.call = self._guest.call
+        self.memory_bytes = self._guest.memory_bytes
+        self.read = self._guest.read
 
-    def call(self, name: str, *arguments: int | float) -> int:
-        function = self._functions.get(name)
-        if function is None:
-            function = self._functions[name] = self._find(name)
-        if self._exports is not None:
-            return function(self._store, *arguments) or 0
-        return self._call_raw(function, name, arguments)
+    def begin(self, *, heap_bytes: int, send: Send) -> None:
+        self._limit_memory(heap_bytes + MEMORY_MARGIN_BYTES)
+        self._store.set_epoch_deadline(1)  # again: the epoch may have moved since this VM was made
+        self._send = send
 
     def put(self, data: bytes) -> int:
         """Copy bytes into the guest and give their address; MemoryLimit when there is no room."""
         pointer = self.call("fj_alloc", len(data) or 1) & 0xFFFFFFFF
         if not pointer:
             raise MemoryLimit("the script has no memory left to take in the data", limit="memoryBytes")
-        if self._exports is not None:
-            self._memory.write(self._store, data, pointer)
-            return pointer
-        self._check(pointer, len(data))
-        ctypes.memmove(self._base() + pointer, data, len(data))
+        self._guest.write(pointer, data)
         return pointer
-
-    def read(self, pointer: int, length: int) -> bytes:
-        if self._exports is not None:
-            return bytes(self._memory.read(self._store, pointer, pointer + length))
-        self._check(pointer, length)
-        return ctypes.string_at(self._base() + pointer, length)
 
     def result(self, *, most: int) -> bytes | None:
         """Give the guest's last text; None when it is longer than `most` bytes."""
@@ -159,64 +150,16 @@ class VM:
         return None if length > most else self.read(self.call("fj_ptr") & 0xFFFFFFFF, length)
 
     def sent(self, op: int, pointer: int, length: int) -> int:
-        if length > self.memory_bytes():
-            return REFUSED
-        return self._send(op, self.read(pointer, length))
+        return REFUSED if self._send is None else self._send(op, self.read(pointer, length))
 
-    def memory_bytes(self) -> int:
-        """Size of the guest's linear memory; it never shrinks, so at the end it is the peak."""
-        return self._memory.data_len(self._store)
+    def image(self) -> bytes:
+        return self.read(0, self.memory_bytes())
 
     def stack_pointer(self) -> int:
-        return int(self._instance.exports(self._store)["__stack_pointer"].value(self._store))
+        return self._guest.stack_pointer()
 
     def close(self) -> None:
-        self._functions.clear()
         self._store.close()
 
-    # ── The bindings underneath ────────────────────────────────────────────────────────────────
-
-    def _find_memory(self) -> Any:
-        if self._exports is not None:
-            return self._exports["memory"]
-        return wasmtime.Memory._from_raw(self._export("memory").of.memory)
-
-    def _find(self, name: str) -> Any:
-        return self._exports[name] if self._exports is not None else self._export(name)
-
-    def _export(self, name: str) -> Any:
-        item, encoded = ffi.wasmtime_extern_t(), name.encode()
-        text = (ctypes.c_char * len(encoded)).from_buffer_copy(encoded)
-        found = _raw_export(
-            self._store._context(), ctypes.byref(self._instance._instance), text, len(encoded), ctypes.byref(item)
-        )
-        if not found:
-            raise KeyError(name)
-        return item
-
-    def _call_raw(self, function: Any, name: str, arguments: tuple[int | float, ...]) -> int:
-        count = len(arguments)
-        values = (ffi.wasmtime_val_t * count)() if count else None
-        for index, argument in enumerate(arguments):
-            value = values[index]  # type: ignore[index]
-            if type(argument) is float:
-                value.kind, value.of.f64 = 3, argument
-            else:
-                value.kind, value.of.i32 = 0, argument
-        results, wanted = (ffi.wasmtime_val_t * 1)(), 0 if name in _VOID else 1
-        trap = ctypes.POINTER(ffi.wasm_trap_t)()
-        error = _raw_call(
-            self._store._context(), ctypes.byref(function.of.func), values, count, results, wanted, ctypes.byref(trap)
-        )
-        if error:
-            raise wasmtime.WasmtimeError._from_ptr(error)
-        if trap:
-            raise wasmtime.Trap._from_ptr(trap)
-        return results[0].of.i32 if wanted else 0
-
-    def _base(self) -> int:
-        return ctypes.cast(self._memory.data_ptr(self._store), ctypes.c_void_p).value or 0
-
-    def _check(self, pointer: int, length: int) -> None:
-        if pointer + length > self.memory_bytes():
-            raise IndexError("the guest named bytes outside its memory")
+    def _limit_memory(self, memory_bytes: int) -> None:
+        self._store.set_limits(memory_size=memory_bytes, instances=1, memories=1, tables=1, table_elements=10_000)

@@ -1,0 +1,153 @@
+"""The way into an instance: calling its functions and copying bytes in and out.
+
+wasmtime's public calls cost several times as much as the bindings underneath, so those are used where the pinned
+version has them; without them the public way is taken.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Protocol
+
+import wasmtime
+from wasmtime import _ffi as ffi
+
+try:
+    from wasmtime import _bindings as raw
+
+    _call, _export = raw._wasmtime_func_call, raw._wasmtime_instance_export_get
+    _base, _size = raw._wasmtime_memory_data, raw._wasmtime_memory_data_size
+    HAS_BINDINGS = True
+except (ImportError, AttributeError):
+    HAS_BINDINGS = False
+
+# What the snapshot keeps; the two that begin a module are only there before it.
+KEPT = (
+    "memory",
+    "fj_alloc",
+    "fj_free",
+    "fj_ptr",
+    "fj_len",
+    "fj_limits",
+    "fj_clock",
+    "fj_run",
+    "fj_settle",
+    "fj_pump",
+    "fj_finish",
+    "fj_memory",
+)
+_VOID = frozenset(("_initialize", "fj_free", "fj_limits", "fj_clock"))
+_I32, _F64 = 0, 3
+_MOST_ARGUMENTS = 4
+
+
+class Guest(Protocol):
+    def call(self, name: str, *arguments: int | float) -> int: ...
+    def read(self, pointer: int, length: int) -> bytes: ...
+    def write(self, pointer: int, data: bytes) -> None: ...
+    def memory_bytes(self) -> int: ...
+    def base(self) -> int: ...
+    def stack_pointer(self) -> int: ...
+
+
+def guest_of(instance: wasmtime.Instance, store: wasmtime.Store) -> Guest:
+    return BoundGuest(instance, store) if HAS_BINDINGS else PublicGuest(instance, store)
+
+
+class PublicGuest:
+    """By wasmtime's documented interface."""
+
+    def __init__(self, instance: wasmtime.Instance, store: wasmtime.Store) -> None:
+        self._store = store
+        self._exports = instance.exports(store)
+        self._memory: Any = self._exports["memory"]
+
+    def call(self, name: str, *arguments: int | float) -> int:
+        function: Any = self._exports[name]
+        return function(self._store, *arguments) or 0
+
+    def read(self, pointer: int, length: int) -> bytes:
+        _check(pointer, length, self.memory_bytes())
+        return bytes(self._memory.read(self._store, pointer, pointer + length))
+
+    def write(self, pointer: int, data: bytes) -> None:
+        self._memory.write(self._store, data, pointer)
+
+    def memory_bytes(self) -> int:
+        return int(self._memory.data_len(self._store))
+
+    def base(self) -> int:
+        return ctypes.cast(self._memory.data_ptr(self._store), ctypes.c_void_p).value or 0
+
+    def stack_pointer(self) -> int:
+        pointer: Any = self._exports["__stack_pointer"]
+        return int(pointer.value(self._store))
+
+
+class BoundGuest:
+    """By the bindings, with every buffer made once per instance: one thread at a time is in it."""
+
+    def __init__(self, instance: wasmtime.Instance, store: wasmtime.Store) -> None:
+        self._store, self._instance = store, instance
+        self._context = store._context()
+        self._handle = ctypes.byref(instance._instance)
+        memory = self._find("memory").of.memory
+        self._memory, self._memory_kept = ctypes.byref(memory), memory
+        self._functions: dict[str, Any] = {}
+        self._values = (ffi.wasmtime_val_t * _MOST_ARGUMENTS)()
+        self._results = (ffi.wasmtime_val_t * 1)()
+        for name in KEPT[1:]:
+            self._function(name)
+
+    def call(self, name: str, *arguments: int | float) -> int:
+        function = self._functions.get(name) or self._function(name)
+        values, results = self._values, self._results
+        for index, argument in enumerate(arguments):
+            value = values[index]
+            if type(argument) is float:
+                value.kind, value.of.f64 = _F64, argument
+            else:
+                value.kind, value.of.i32 = _I32, argument
+        wanted = 0 if name in _VOID else 1
+        trap = ctypes.POINTER(ffi.wasm_trap_t)()
+        error = _call(self._context, function, values, len(arguments), results, wanted, ctypes.byref(trap))
+        if error:
+            raise wasmtime.WasmtimeError._from_ptr(error)
+        if trap:
+            raise wasmtime.Trap._from_ptr(trap)
+        return int(results[0].of.i32) if wanted else 0
+
+    def read(self, pointer: int, length: int) -> bytes:
+        _check(pointer, length, self.memory_bytes())
+        return ctypes.string_at(self.base() + pointer, length)
+
+    def write(self, pointer: int, data: bytes) -> None:
+        _check(pointer, len(data), self.memory_bytes())
+        ctypes.memmove(self.base() + pointer, data, len(data))
+
+    def memory_bytes(self) -> int:
+        return int(_size(self._context, self._memory))
+
+    def base(self) -> int:
+        return ctypes.cast(_base(self._context, self._memory), ctypes.c_void_p).value or 0
+
+    def stack_pointer(self) -> int:
+        pointer: Any = self._instance.exports(self._store)["__stack_pointer"]
+        return int(pointer.value(self._store))
+
+    def _function(self, name: str) -> Any:
+        found = self._find(name)
+        handle = self._functions[name] = ctypes.byref(found.of.func)
+        return handle
+
+    def _find(self, name: str) -> Any:
+        item, encoded = ffi.wasmtime_extern_t(), name.encode()
+        text = ctypes.create_string_buffer(encoded, len(encoded))
+        if not _export(self._context, self._handle, text, len(encoded), ctypes.byref(item)):
+            raise KeyError(name)
+        return item
+
+
+def _check(pointer: int, length: int, size: int) -> None:
+    if pointer + length > size:
+        raise IndexError("the guest named bytes outside its memory")
