@@ -86,7 +86,8 @@ def calls_json(run: Run, calls: Iterable[NestedCall] | None = None) -> dict[str,
 def call_json(call: NestedCall, *, full: bool = False) -> dict[str, Any]:
     """A nested call; in `full`, with its whole stored arguments and result."""
     arguments = blobs.load(call.arguments_sha256, call.arguments_json)
-    body: dict[str, Any] = {"seq": call.seq, "tool": call.tool, "args": _args(arguments, full=full), "status": call.status}
+    body: dict[str, Any] = {"seq": call.seq, "tool": call.tool, "status": call.status}
+    body["args"] = _args(arguments, full=full)
     if call.duration_ms is not None:
         body["durationMs"] = call.duration_ms
     if call.error:

@@ -35,7 +35,7 @@ GROUP BY run.status, run.session_id, session.last_claimed_at
 _ANY_SQL = "SELECT 1 FROM runs_run WHERE status = 'queued' LIMIT 1"
 
 
-def _rows(sql: str, *parameters: object) -> list[tuple[Any, ...]]:
+def _rows(sql: str, *parameters: str) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
         return list(cursor.fetchall())

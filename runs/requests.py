@@ -37,9 +37,8 @@ def parse_run_request(body: object) -> RunRequest:
         raise InvalidInput("The body must be a JSON object.", hint='Send {"tool": "js_run", "code": "return 1"}.')
     for name in body:
         if name not in FIELDS:
-            raise InvalidInput(
-                f"Unknown field {_shown(name)}.", hint=f"The fields are {', '.join(sorted(FIELDS))}.", field=_short(name)
-            )
+            hint = f"The fields are {', '.join(sorted(FIELDS))}."
+            raise InvalidInput(f"Unknown field `{_short(name)}`.", hint=hint, field=_short(name))
     tool = body.get("tool")
     if tool not in TOOLS:
         raise InvalidInput(f"`tool` must be one of {', '.join(TOOLS)}.", field="tool")
@@ -125,7 +124,3 @@ def _positive_int(body: dict[str, Any], name: str) -> int | None:
 
 def _short(name: object) -> str:
     return storable(str(name)[:100])
-
-
-def _shown(name: object) -> str:
-    return f"`{_short(name)}`"

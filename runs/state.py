@@ -39,7 +39,9 @@ def merge(*, session_id: str, before_json: str, after_json: str, max_bytes: int)
             state.pop(key, None)
     size = len(dump(state))
     if size > max_bytes:
-        raise StateLimit(f"`state` would be {size:,} bytes; at most {max_bytes:,} are kept.", limit="forge.state.maxTotalBytes")
+        raise StateLimit(
+            f"`state` would be {size:,} bytes; at most {max_bytes:,} are kept.", limit="forge.state.maxTotalBytes"
+        )
     Session.objects.filter(pk=session_id).update(state=state)
 
 

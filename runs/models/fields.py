@@ -11,6 +11,11 @@ from django.db import models
 class JSONTextField(models.TextField):  # type: ignore[type-arg]
     """Holds any JSON value as ASCII text: PostgreSQL's jsonb refuses NUL, and text refuses lone surrogates."""
 
+    # What may be assigned and read, for the type checker: a plain TextField would say str.
+    _pyi_private_set_type: Any
+    _pyi_private_get_type: Any
+    _pyi_lookup_exact_type: Any
+
     def from_db_value(self, value: str | None, expression: object, connection: object) -> Any:
         return None if value is None else json.loads(value)
 

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from runs.models.accounts import User
 from runs.models.fields import JSONTextField
 from runs.models.ids import new_id
 from runs.models.session import Session
@@ -29,8 +30,8 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Without the payloads: what lists read."""
         return self.defer(*PAYLOAD_FIELDS)
 
-    def visible_to(self, user: models.Model) -> RunQuerySet:
-        return self if getattr(user, "reads_all", False) else self.filter(session__owner=user)
+    def visible_to(self, user: User) -> RunQuerySet:
+        return self if user.reads_all else self.filter(session__owner=user)
 
     def active(self) -> RunQuerySet:
         return self.exclude(status__in=Run.TERMINAL)

@@ -6,14 +6,15 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from runs.models.accounts import User
 from runs.models.fields import JSONTextField
 from runs.models.ids import new_id
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
-    def visible_to(self, user: models.Model) -> SessionQuerySet:
+    def visible_to(self, user: User) -> SessionQuerySet:
         """The sessions this user may look at."""
-        return self if getattr(user, "reads_all", False) else self.filter(owner=user)
+        return self if user.reads_all else self.filter(owner=user)
 
 
 class Session(models.Model):

@@ -24,8 +24,7 @@ def test_a_failing_call_that_nobody_awaits_is_no_success(forja):
             "handled",
         ),
         (
-            "const all = await Promise.allSettled([tools.call('fx_fail',{kind:'throw'}), tools.call('fx_echo',{a:1})]);\n"
-            "return all.map(x => x.status)",
+            "return (await Promise.allSettled(\n[tools.call('fx_fail',{kind:'throw'}), tools.call('fx_echo',{a:1})])).map(x => x.status)",
             ["rejected", "fulfilled"],
         ),
         (
@@ -51,7 +50,8 @@ def test_circular_and_throwing_objects_are_logged_and_named(forja, next_run_is_f
     run = forja.run(
         "const a = { n: 1 }; a.self = a;\n"
         "console.log('see', a);\n"
-        "console.log(new Proxy({}, { ownKeys() { throw new Error('trap') } }), { get x() { throw new Error('getter') } });\n"
+        "const trapped = new Proxy({}, { ownKeys() { throw new Error('trap') } });\n"
+        "console.log(trapped, { get x() { throw new Error('getter') } });\n"
         "return a;"
     )
     assert (run["status"], run["error"]["code"]) == ("failed", "RESULT_NOT_SERIALIZABLE")
@@ -97,8 +97,8 @@ def test_a_time_limit_cannot_be_caught(forja, next_run_is_fine):
 
 @pytest.mark.parametrize("stubborn", [False, True])
 def test_the_time_limit_holds_while_a_tool_is_awaited(forja, stubborn):
-    code = "await tools.call('fx_sleep', { ms: 4000, ignore_abort: %s });\nreturn 'late';" % str(stubborn).lower()
-    run = forja.run(code, timeoutMs=1000)
+    code = "await tools.call('fx_sleep', { ms: 4000, ignore_abort: args.stubborn });\nreturn 'late';"
+    run = forja.run(code, timeoutMs=1000, args={"stubborn": stubborn})
     assert run["status"] == "timed_out"
     assert 1000 <= run["metrics"]["durationMs"] < 2000
     assert run["calls"]["items"][0]["status"] == "cancelled"
@@ -117,7 +117,7 @@ def test_a_caught_memory_bomb_is_ended(forja, next_run_is_fine):
 
 @pytest.mark.parametrize("code", ["let s='x'; for(;;) s+=s", "return new ArrayBuffer(2**31)"])
 def test_one_too_large_a_value_is_an_ordinary_error(forja, code):
-    caught = forja.run("try { %s } catch (e) { return 'caught ' + e.name }" % code)
+    caught = forja.run("try { " + code + " } catch (e) { return 'caught ' + e.name }")
     assert caught["status"] == "succeeded" and caught["value"].startswith("caught "), caught.get("error")
 
 
@@ -238,7 +238,7 @@ def test_a_bad_source_is_refused_quickly(forja):
         assert (answer.status_code, answer.json()["error"]["code"]) == (status, name)
     deep = forja.run("(" * 100_000, session=session)
     assert deep["error"]["code"] in ("SYNTAX_ERROR", "COMPILE_ERROR", "STACK_LIMIT")
-    assert forja.value("/* %s */ return 7" % ("x" * 200_000), session=session) == 7
+    assert forja.value("/* " + "x" * 200_000 + " */ return 7", session=session) == 7
     number = forja.client.post(f"/api/sessions/{session}/runs", json={"tool": "js_run", "code": 7})
     assert (number.status_code, number.json()["error"]["field"]) == (400, "code")
 

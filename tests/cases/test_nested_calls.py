@@ -96,7 +96,8 @@ def test_a_script_reads_real_files_in_parallel(forja):
         "const { entries } = await tools.list_files({ glob: '**/*' });\n"
         "const files = entries.filter(e => e.type === 'file');\n"
         "const texts = await Promise.all(files.map(f => tools.read_file({ path: f.path })));\n"
-        "return texts.reduce((sum, t) => sum + t.bytes, 0) === files.reduce((sum, f) => sum + f.bytes, 0) && files.length"
+        "const sum = (list) => list.reduce((total, item) => total + item.bytes, 0);\n"
+        "return sum(texts) === sum(files) && files.length"
     )
     assert run["value"] >= 2, run.get("error")
 
