@@ -6,10 +6,11 @@ import hashlib
 import secrets
 from datetime import timedelta
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from runs.models import ApiToken, SignInLink, User
+from runs.models.prepared import Prepared
 from sandboxes.errors import Conflict, InvalidInput, Unauthenticated
 
 
@@ -70,19 +71,23 @@ def create_token(*, user: User, name: str, days: int | None = None) -> str:
     return token
 
 
+def _active_with_token() -> QuerySet[User]:
+    return User.objects.filter(
+        Q(apitoken__expires_at=None) | Q(apitoken__expires_at__gt=timezone.now()),
+        apitoken__token_sha256="",
+        apitoken__revoked_at=None,
+        is_active=True,
+    )
+
+
+_holder_of = Prepared(_active_with_token)
+
+
 def user_of_token(token: str) -> User | None:
     """The active user a bearer token stands for, or None."""
-    good = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
-    row = (
-        ApiToken.objects.filter(good, token_sha256=sha256_hex(token), revoked_at=None, user__is_active=True)
-        .select_related("user")
-        .first()
-    )
-    return row.user if row else None
+    return _holder_of.first(timezone.now(), sha256_hex(token))
 
 
 def end_page_sessions(user: User) -> None:
     """Sign the user out everywhere: every signed-in page holds a hash of this stamp."""
     User.objects.filter(pk=user.pk).update(password=_session_stamp())
-
-

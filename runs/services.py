@@ -83,10 +83,10 @@ def submit(*, user: User, session: Session, request: RunRequest, door: str, idem
 
 def announce(run: Run, *, is_seen_waiting: bool) -> None:
     """Put the token on the queue. Without a broker the run waits: workers look for waiting runs by themselves."""
-    from runs.tasks import work
+    from runs.tasks import send_token
 
     try:
-        work.apply_async(retry=False)
+        send_token()
     except Exception:  # noqa: BLE001  whatever kombu raises, the row is what counts
         log.warning("the broker does not answer; run %s waits until a worker looks", run.id)
     if is_seen_waiting:

@@ -8,6 +8,7 @@ from runs.api.database import reading
 from runs.api.replies import json_bytes
 from runs.hub import Watch
 from runs.models import Run
+from runs.models.prepared import Prepared
 from runs.present import run_json
 from sandboxes.errors import NotFound
 
@@ -56,9 +57,13 @@ def _status(number: int) -> str:
     return status
 
 
+# Without what only the engine and replays need.
+_by_number = Prepared(lambda: Run.objects.defer("state_before", "state_after").filter(pk=0))
+
+
 def stored(number: int) -> Run:
-    """The row as it is now, without what only the engine and replays need."""
-    run = Run.objects.filter(pk=number).defer("state_before", "state_after").first()
+    """The row as it is now."""
+    run = _by_number.first(number)
     if run is None:
         raise NotFound("The run was deleted meanwhile.")
     return run
