@@ -20,6 +20,8 @@ FILES = (
     "url",
     "url_classes",
     "compile",
+    "races",
+    "report",
     "run",
 )
 _FOLDER = Path(__file__).resolve().parent.parent / "guests" / "js"

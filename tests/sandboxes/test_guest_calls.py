@@ -131,7 +131,7 @@ def test_a_failing_call_that_nobody_awaits_is_no_success():
 
 def test_a_rejection_nobody_took_fails_the_run_and_names_the_call():
     ran = run(
-        "const lost = tools.fx_fail({ message: 'boom' });\nawait tools.fx_echo({}); await tools.fx_echo({});\nreturn 1"
+        "const lost = tools.fx_fail({ message: 'boom' });\nfor (let i = 0; i < 40; i++) await tools.fx_echo({});\nreturn 1"
     )
     assert ran.code == "UNHANDLED_REJECTION"
     assert "fx_fail: TOOL_ERROR: boom" in ran.error.message and ran.error.details["line"] == 1
@@ -164,7 +164,7 @@ def test_any_rejection_nobody_took_fails_the_run(code):
         ),
         ("const p = Promise.reject(new Error('x')); await 0; p.catch(() => {}); return 1", 1),
         (
-            "const p = tools.fx_fail({}); await tools.fx_echo({}); await tools.fx_echo({}); await p.catch(() => {}); return 1",
+            "const p = tools.fx_fail({}); for (let i = 0; i < 40; i++) await tools.fx_echo({}); await p.catch(() => {}); return 1",
             1,
         ),
     ],

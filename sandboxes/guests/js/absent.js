@@ -17,13 +17,14 @@ replaceable('queueMicrotask', { queueMicrotask(callback) {
 } }.queueMicrotask);
 
 const localeHints = new SetC(); // for the report
+const DEAF = 'ignores its locale and options here: there is no Intl. Format by hand, or use python_run.';
 
 /** Keep a method and note when it is given a locale or options that this engine does not look at. */
 const deaf = (owner, key, position, what) => {
   const prototype = owner.prototype, original = uncurry(prototype[key]);
   const replacement = { [key](...values) {
     for (let i = position; i < values.length; i++)
-      if (values[i] !== undefined) setAdd(localeHints, `${what}.${key} ignores its locale and options here: there is no Intl. Format by hand, or use python_run.`);
+      if (values[i] !== undefined) setAdd(localeHints, `${what}.${key} ${DEAF}`);
     return original(this, values[0]); // the one argument any of them looks at
   } }[key];
   put(prototype, key, replacement, false);

@@ -25,7 +25,8 @@ const cloneKnown = (value, seen) => {
   if (branded(bufferBytes, value) !== undefined) return cloneBuffer(value, seen);
   const tag = branded(typedTag, value);
   if (tag !== undefined) return new VIEW_TYPES[tag](cloneBuffer(typedBuffer(value), seen), typedOffset(value), typedLength(value));
-  if (branded(viewBytes, value) !== undefined) return new DataViewC(cloneBuffer(viewBuffer(value), seen), viewOffset(value), viewBytes(value));
+  if (branded(viewBytes, value) !== undefined)
+    return new DataViewC(cloneBuffer(viewBuffer(value), seen), viewOffset(value), viewBytes(value));
   if (isInChain(RegExpP, value)) return new RegExpC(value.source, value.flags);
   const boxed = special2(value);
   return boxed === undefined ? undefined : ObjectC(boxed.value);
@@ -47,7 +48,8 @@ const cloneProperties = (value, copy, seen) => {
 };
 
 const cloneValue = (value, seen) => {
-  if (typeof value === 'function' || typeof value === 'symbol') throw uncloneable(typeof value === 'symbol' ? symbolText(value) : functionLabel(value));
+  if (typeof value === 'function') throw uncloneable(functionLabel(value));
+  if (typeof value === 'symbol') throw uncloneable(symbolText(value));
   if (typeof value !== 'object' || value === null) return value;
   const known = mapGet(seen, value);
   if (known !== undefined) return known;

@@ -12,6 +12,11 @@ const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 const refusal = (kind, path, message, hint) => ({ __proto__: null, refusal: kind, path, message, hint });
 const isRefusal = (thing) => typeof thing === 'object' && thing !== null && protoOf(thing) === null && thing.refusal !== undefined;
 
+const CIRCULAR_HINT = 'return plain data without the link back';
+const tooLarge = (path, most) =>
+  refusal('large', path, `it is larger than ${most >> 20} MiB as JSON`,
+    most === MAX_JSON_CHARS ? 'return a summary instead' : 'send less at once');
+
 const bytesToBase64 = (bytes) => {
   const n = typedLength(bytes), chunks = [];
   let text = '';
@@ -28,8 +33,7 @@ const bytesToBase64 = (bytes) => {
 const bytesOf = (value) => {
   if (branded(typedTag, value) !== undefined) return new Uint8ArrayC(typedBuffer(value), typedOffset(value), typedBytes(value));
   if (branded(viewBytes, value) !== undefined) return new Uint8ArrayC(viewBuffer(value), viewOffset(value), viewBytes(value));
-  if (branded(bufferBytes, value) !== undefined || (sharedBytes && branded(sharedBytes, value) !== undefined)) return new Uint8ArrayC(value);
-  return undefined;
+  return branded(bufferBytes, value) === undefined ? undefined : new Uint8ArrayC(value);
 };
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
@@ -177,7 +181,7 @@ const encode = (root, name, lossy, most = MAX_JSON_CHARS) => {
           const proto = protoOf(value), isPlain = proto === ObjectP || proto === ArrayP || proto === null;
           if (!isPlain && isPromise(value)) throw refusal('promise', here(), 'a promise that was never awaited', 'await it');
           for (let at = frame; at !== null; at = at.up)
-            if (at.source === value) throw refusal('circular', here(), `it contains itself`, 'return plain data without the link back');
+            if (at.source === value) throw refusal('circular', here(), 'it contains itself', CIRCULAR_HINT);
           if (honourToJson && (isPlain || !isInChain(DateP, value))) {
             const toJson = value.toJSON;
             if (typeof toJson === 'function') {
@@ -211,11 +215,12 @@ const encode = (root, name, lossy, most = MAX_JSON_CHARS) => {
           break;
         }
         default:
-          if (lossy === null && value !== undefined) throw refusal('function', here(), `a ${typeof value} cannot be kept`, 'keep plain data');
+          if (lossy === null && value !== undefined)
+            throw refusal('function', here(), `a ${typeof value} cannot be kept`, 'keep plain data');
           out += lose(typeof value);
       }
       honourToJson = true;
-      if (out.length > most) throw refusal('large', here(), `it is larger than ${most >> 20} MiB as JSON`, most === MAX_JSON_CHARS ? 'return a summary instead' : 'send less at once');
+      if (out.length > most) throw tooLarge(here(), most);
       // Go to the next value: the following element of the innermost open container, closing those that have ended.
       for (;;) {
         if (frame === null) return out;

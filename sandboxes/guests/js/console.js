@@ -169,7 +169,10 @@ const consoleMethods = {
   debug: (...values) => say(OUT, values),
   warn: (...values) => say(ERR, values),
   error: (...values) => say(ERR, values),
-  trace: (...values) => write(ERR, `Trace${values.length ? `: ${format(values)}` : ''}\n${stackText(framesOf(rawStack(new ErrorC())))}`),
+  trace: (...values) => {
+    const place = stackText(framesOf(rawStack(new ErrorC())));
+    write(ERR, `Trace${values.length ? `: ${format(values)}` : ''}\n${place}`);
+  },
   assert: (condition, ...values) => {
     if (!condition) write(ERR, `Assertion failed${values.length ? `: ${format(values)}` : ''}`);
   },

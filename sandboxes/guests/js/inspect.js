@@ -52,7 +52,8 @@ const layOut = (open, parts, close, indent) => {
   }
   if (single && width <= LINE_CHARS) return `${open} ${join(parts, ', ')} ${close}`;
   const pad = repeat(' ', indent + 2);
-  if (single && parts.length > 6 && width / parts.length < 18) return `${open}\n${pad}${filled(parts, pad)}\n${repeat(' ', indent)}${close}`;
+  const isFilled = single && parts.length > 6 && width / parts.length < 18;
+  if (isFilled) return `${open}\n${pad}${filled(parts, pad)}\n${repeat(' ', indent)}${close}`;
   return `${open}\n${pad}${join(parts, `,\n${pad}`)}\n${repeat(' ', indent)}${close}`;
 };
 

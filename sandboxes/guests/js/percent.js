@@ -1,6 +1,7 @@
 // Percent-encoding and small text tools of the URL Standard.
 
-const IN_FRAGMENT = ' "<>`', IN_QUERY = ' "#<>', IN_SPECIAL_QUERY = ` "#<>'`, IN_PATH = ' "#<>?`{}^', IN_USER = ' "#<>?`{}/:;=@[\\]^|';
+const IN_FRAGMENT = ' "<>`', IN_QUERY = ' "#<>', IN_SPECIAL_QUERY = ` "#<>'`, IN_PATH = ' "#<>?`{}^',
+  IN_USER = ' "#<>?`{}/:;=@[\\]^|';
 const HEX = '0123456789ABCDEF';
 
 /** Percent-encode control characters, what is not ASCII, and the characters of `set`. */
@@ -39,7 +40,8 @@ const hexValue = (unit) => indexOf(HEX, upper(fromCharCode(unit)));
 
 const splitAt = (text, mark) => {
   const at = indexOf(text, mark);
-  return at < 0 ? { __proto__: null, before: text, after: null } : { __proto__: null, before: textSlice(text, 0, at), after: textSlice(text, at + 1) };
+  if (at < 0) return { __proto__: null, before: text, after: null };
+  return { __proto__: null, before: textSlice(text, 0, at), after: textSlice(text, at + 1) };
 };
 
 const replaceAll = (text, mark, by) => {

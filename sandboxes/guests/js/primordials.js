@@ -57,12 +57,12 @@ const viewBuffer = getterOf(DataView.prototype, 'buffer'), viewOffset = getterOf
   viewBytes = getterOf(DataView.prototype, 'byteLength');
 const bufferBytes = getterOf(ArrayBufferP, 'byteLength'), bufferSlice = uncurry(ArrayBufferP.slice);
 const functionText = uncurry(FunctionP.toString), symbolText = uncurry(Symbol.prototype.toString),
-  regExpText = uncurry(RegExpP.toString), numberValue = uncurry(NumberC.prototype.valueOf), numberText = uncurry(NumberC.prototype.toString),
+  regExpText = uncurry(RegExpP.toString), numberValue = uncurry(NumberC.prototype.valueOf),
+  numberText = uncurry(NumberC.prototype.toString),
   toFixed = uncurry(NumberC.prototype.toFixed),
   stringValue = uncurry(StringC.prototype.valueOf), booleanValue = uncurry(Boolean.prototype.valueOf),
   bigintValue = uncurry(BigIntC.prototype.valueOf);
 const rawStack = getterOf(ErrorP, 'stack');
-const sharedBytes = typeof SharedArrayBuffer === 'function' ? getterOf(SharedArrayBuffer.prototype, 'byteLength') : null;
 
 /** Does `value` inherit from `proto`? A proxy that throws when asked does not. */
 const isInChain = (proto, value) => {

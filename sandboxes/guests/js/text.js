@@ -5,8 +5,8 @@ const ENCODINGS = {
   __proto__: null,
   'utf-8': 'utf-8', utf8: 'utf-8', 'unicode-1-1-utf-8': 'utf-8',
   'utf-16le': 'utf-16le', 'utf-16': 'utf-16le', ucs2: 'utf-16le', 'ucs-2': 'utf-16le', unicode: 'utf-16le',
-  latin1: 'windows-1252', 'iso-8859-1': 'windows-1252', ascii: 'windows-1252', 'us-ascii': 'windows-1252', 'windows-1252': 'windows-1252',
-  l1: 'windows-1252', iso88591: 'windows-1252', cp1252: 'windows-1252',
+  latin1: 'windows-1252', 'iso-8859-1': 'windows-1252', iso88591: 'windows-1252', l1: 'windows-1252',
+  ascii: 'windows-1252', 'us-ascii': 'windows-1252', 'windows-1252': 'windows-1252', cp1252: 'windows-1252',
 };
 const WINDOWS_1252 = '\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f' +
   '\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178';
@@ -114,7 +114,10 @@ const readUtf16 = (bytes, fatal, more) => {
 
 const readLatin1 = (bytes) => {
   let text = '';
-  for (let i = 0; i < typedLength(bytes); i++) text += bytes[i] >= 0x80 && bytes[i] < 0xa0 ? WINDOWS_1252[bytes[i] - 0x80] : fromCharCode(bytes[i]);
+  for (let i = 0; i < typedLength(bytes); i++) {
+    const byte = bytes[i];
+    text += byte >= 0x80 && byte < 0xa0 ? WINDOWS_1252[byte - 0x80] : fromCharCode(byte);
+  }
   return { __proto__: null, text, rest: typedLength(bytes) };
 };
 

@@ -1,7 +1,7 @@
 // `tools`: nested calls. The host answers later through `settle`.
 
 const OP_CALL = 1, OP_OUTPUT = 2, OP_PROGRESS = 3;
-const MAX_NAME_CHARS = 200;
+const MAX_NAME_CHARS = 200, MAX_NOTE_CHARS = 2000;
 const inFlight = new MapC(); // id → call
 let issued = 0, succeeded = 0;
 let ended = false;           // the report is made: nothing the script still does reaches the host
@@ -65,24 +65,36 @@ const encodeArguments = (tool, args) => {
     json = encode(args === undefined ? {} : args, `${tool}.args`, lossyArguments, MAX_ARGUMENT_CHARS);
   } catch (thrown) {
     if (!isRefusal(thrown)) throw thrown;
-    return { __proto__: null, message: `${tool}: the arguments cannot be sent: ${thrown.path}: ${thrown.message}`, hint: `Send plain JSON: ${thrown.hint}.` };
+    const message = `${tool}: the arguments cannot be sent: ${thrown.path}: ${thrown.message}`;
+    return { __proto__: null, message, hint: `Send plain JSON: ${thrown.hint}.` };
   }
   if (json[0] !== '{')
-    return { __proto__: null, message: `${tool}: the arguments must be one object, not ${kindName(args)}`, hint: `Name them: tools.call(${quote(tool)}, { key: value }).` };
+    return {
+      __proto__: null,
+      message: `${tool}: the arguments must be one object, not ${kindName(args)}`,
+      hint: `Name them: tools.call(${quote(tool)}, { key: value }).`,
+    };
   return json;
 };
 
 const never = () => new PromiseC(() => {});
 
+const rejectedWith = (error) => new PromiseC((_, reject) => reject(error));
+const refused = (error, tool, message, hint) => rejectedWith(fill(error, tool, 'INVALID_INPUT', message, hint));
+
+/** What is wrong with a tool's name, or undefined. */
+const wrongName = (name) => {
+  if (typeof name !== 'string') return `a tool's name must be a string, not ${kindName(name)}`;
+  return name.length > MAX_NAME_CHARS ? `a tool's name has at most ${MAX_NAME_CHARS} characters` : undefined;
+};
+
 const call = (name, args) => {
   if (ended) return never();
   const error = new ToolError();
-  if (typeof name !== 'string')
-    return rejectedWith(fill(error, textOf(name, ''), 'INVALID_INPUT', `a tool's name must be a string, not ${kindName(name)}`, "Write tools.call('name', { key: value })."));
-  if (name.length > MAX_NAME_CHARS)
-    return rejectedWith(fill(error, cut(name, 100), 'INVALID_INPUT', `a tool's name has at most ${MAX_NAME_CHARS} characters`, '`tools.list()` names the tools there are.'));
+  const wrong = wrongName(name);
+  if (wrong !== undefined) return refused(error, cut(textOf(name, ''), 100), wrong, "Write tools.call('name', { key: value }).");
   const json = encodeArguments(name, args);
-  if (typeof json !== 'string') return rejectedWith(fill(error, name, 'INVALID_INPUT', json.message, json.hint));
+  if (typeof json !== 'string') return refused(error, name, json.message, json.hint);
   const id = ++issued;
   const record = { __proto__: null, id, tool: name, error, promise: null, resolve: null, reject: null };
   record.promise = new PromiseC((resolve, reject) => {
@@ -96,8 +108,6 @@ const call = (name, args) => {
   }
   return record.promise;
 };
-
-const rejectedWith = (error) => new PromiseC((_, reject) => reject(error));
 
 /** The host's answer to call `id`: its JSON result, or `{code, message, hint}`. */
 const settle = (id, ok, json) => {
@@ -127,7 +137,10 @@ const isListed = (name) => {
 };
 
 // Reading these must not look like a tool unless one really has that name; `then` never, or `await tools` would call it.
-const NOT_TOOLS = { __proto__: null, toJSON: 1, toString: 1, valueOf: 1, constructor: 1, inspect: 1, length: 1, name: 1, prototype: 1, ['__proto__']: 1 };
+const NOT_TOOLS = {
+  __proto__: null, toJSON: 1, toString: 1, valueOf: 1, constructor: 1, inspect: 1, length: 1, name: 1, prototype: 1,
+  ['__proto__']: 1,
+};
 const shortForms = { __proto__: null };
 const base = freeze({ __proto__: null, call, list });
 
@@ -155,12 +168,14 @@ const tools = new ProxyC(base, {
 
 const numberOrNull = (value) => typeof value === 'number' && isFiniteNumber(value) ? value : null;
 
+const noteJson = (note) => note === undefined || note === null ? 'null' : quote(cut(textOf(note, ''), MAX_NOTE_CHARS));
+
 /** progress({note, completed, total}), or a bare note. */
 const progress = (told) => {
   if (ended) return;
   const plain = typeof told === 'object' && told !== null ? told : { __proto__: null, note: told };
-  const note = peek(plain, 'note');
-  host(OP_PROGRESS, `{"note":${note === undefined || note === null ? 'null' : quote(cut(textOf(note, ''), 2000))},"completed":${numberOrNull(peek(plain, 'completed'))},"total":${numberOrNull(peek(plain, 'total'))}}`);
+  const completed = numberOrNull(peek(plain, 'completed')), total = numberOrNull(peek(plain, 'total'));
+  host(OP_PROGRESS, `{"note":${noteJson(peek(plain, 'note'))},"completed":${completed},"total":${total}}`);
 };
 
 pinned('tools', tools);

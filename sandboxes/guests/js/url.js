@@ -52,7 +52,8 @@ const parseUrl = (input, base) => {
   const found = match(SCHEME, main), protocol = found ? lower(found[1]) : null;
   let url, rest = found ? textSlice(main, found[1].length) : main;
   const isSpecialScheme = protocol !== null && PORTS[protocol] !== undefined;
-  const isSlash = (ch) => ch === '/' || (ch === '\\' && (protocol === null ? base !== null && PORTS[base.protocol] !== undefined : isSpecialScheme));
+  const takesBackslash = protocol === null ? base !== null && PORTS[base.protocol] !== undefined : isSpecialScheme;
+  const isSlash = (ch) => ch === '/' || (ch === '\\' && takesBackslash);
   if (protocol !== null && !(isSpecialScheme && base !== null && base.protocol === protocol && !isSlash(rest[0]))) {
     url = blankUrl(protocol);
     if (!isSpecialScheme && !isSlash(rest[0])) {
@@ -95,13 +96,15 @@ const readRelative = (rest, base, query, hash, isSlash, input) => {
   if (rest === '') {
     url.pathname = base.pathname;
     url.search = query === null ? base.search : null;
-  } else url.pathname = isSlash(rest[0]) ? resolvePath(textSlice(rest, 1), [], isSpecial) : resolvePath(rest, segmentsOf(base.pathname), isSpecial);
+  } else if (isSlash(rest[0])) url.pathname = resolvePath(textSlice(rest, 1), [], isSpecial);
+  else url.pathname = resolvePath(rest, segmentsOf(base.pathname), isSpecial);
   return url;
 };
 
 const portText = (url) => url.port === '' ? '' : `:${url.port}`;
 const hrefOf = (url) => {
   const user = url.username === '' && url.password === '' ? '' : `${url.username}${url.password === '' ? '' : `:${url.password}`}@`;
-  return `${url.protocol}${url.host === null ? (startsWith(url.pathname, '//') ? '/.' : '') : `//${user}${url.host}${portText(url)}`}${url.pathname}` +
+  const place = url.host === null ? (startsWith(url.pathname, '//') ? '/.' : '') : `//${user}${url.host}${portText(url)}`;
+  return `${url.protocol}${place}${url.pathname}` +
     `${url.search === null ? '' : `?${url.search}`}${url.hash === null ? '' : `#${url.hash}`}`;
 };

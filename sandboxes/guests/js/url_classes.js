@@ -171,7 +171,10 @@ class URL {
   get host() { return `${this.#url.host ?? ''}${portText(this.#url)}`; }
   set host(value) { this.#place(`${value}`); }
   get hostname() { return this.#url.host ?? ''; }
-  set hostname(value) { if (indexOf(`${value}`, ':') < 0 || startsWith(`${value}`, '[')) this.#place(`${value}${portText(this.#url)}`); }
+  set hostname(value) {
+    const name = `${value}`;
+    if (indexOf(name, ':') < 0 || startsWith(name, '[')) this.#place(name + portText(this.#url));
+  }
   #place(text) {
     if (this.#url.opaque) return;
     try {
@@ -183,19 +186,21 @@ class URL {
   }
   get port() { return this.#url.port; }
   set port(value) {
-    const found = match(/^[0-9]*/, `${value}`);
-    if (this.#url.host && (found[0] !== '' || `${value}` === '') && +found[0] <= 65535) this.#url.port = portOf(found[0], this.#url.protocol, '');
+    const text = `${value}`, digits = match(/^[0-9]*/, text)[0];
+    if (this.#url.host && (digits !== '' || text === '') && +digits <= 65535) this.#url.port = portOf(digits, this.#url.protocol, '');
   }
   get pathname() { return this.#url.pathname; }
   set pathname(value) {
     if (this.#url.opaque) return;
     const path = `${value}`, isSpecial = PORTS[this.#url.protocol] !== undefined;
-    this.#url.pathname = resolvePath(startsWith(path, '/') || (isSpecial && startsWith(path, '\\')) ? textSlice(path, 1) : path, [], isSpecial);
+    const isRooted = startsWith(path, '/') || (isSpecial && startsWith(path, '\\'));
+    this.#url.pathname = resolvePath(isRooted ? textSlice(path, 1) : path, [], isSpecial);
   }
   get search() { return this.#url.search ? `?${this.#url.search}` : ''; }
   set search(value) {
     const text = `${value}`, query = startsWith(text, '?') ? textSlice(text, 1) : text;
-    this.#url.search = text === '' ? null : percentEncode(query, PORTS[this.#url.protocol] === undefined ? IN_QUERY : IN_SPECIAL_QUERY);
+    const set = PORTS[this.#url.protocol] === undefined ? IN_QUERY : IN_SPECIAL_QUERY;
+    this.#url.search = text === '' ? null : percentEncode(query, set);
     this.#read(this.#url);
   }
   get searchParams() { return this.#params; }
