@@ -185,9 +185,12 @@ int EXPORT(fj_run)(const char *code, int code_length, const char *init, int init
   return JS_IsException(promise) ? fail() : 0;
 }
 
-int EXPORT(fj_settle)(int id, int ok, const char *json, int length) {
+/* Answers call `id` at this time of the guest's clock; frees the text. */
+int EXPORT(fj_settle)(int id, int ok, char *json, int length, double unix_ms) {
   JSValue arguments[3] = {JS_NewInt32(ctx, id), JS_NewBool(ctx, ok), JS_NewStringLen(ctx, json, (size_t)length)};
   JSValue answer;
+  fj_clock(unix_ms);
+  free(json);
   if (JS_IsException(arguments[2])) return fail();
   answer = JS_Call(ctx, fn_settle, JS_UNDEFINED, 3, (JSValueConst *)arguments);
   JS_FreeValue(ctx, arguments[2]);

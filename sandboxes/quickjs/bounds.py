@@ -26,6 +26,14 @@ class BadMessage(ValueError):
     """Something that no honest prelude or child would have sent."""
 
 
+def _refuse(word: str) -> NoReturn:
+    raise BadMessage(f"{word} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
+_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+
+
 @dataclass(frozen=True, kw_only=True)
 class CallRequest:
     call_id: int
@@ -50,7 +58,7 @@ def read_call(payload: bytes) -> CallRequest:
     if not isinstance(tool, str):
         raise BadMessage("a call's tool must be text")
     try:
-        arguments_json = json.dumps(body.get("args"), allow_nan=False, separators=(",", ":"))
+        arguments_json = _ENCODER.encode(body.get("args"))
     except (ValueError, RecursionError) as error:
         raise BadMessage("a call's arguments are not strict JSON") from error
     return CallRequest(call_id=call_id, tool=visible(tool)[:MAX_TOOL_NAME_CHARS], arguments_json=arguments_json)
@@ -90,16 +98,12 @@ def _read_object(payload: bytes, *, most: int) -> dict[str, Any]:
     if depth_of(payload) > MAX_DEPTH + 1:
         raise BadMessage("a message is nested too deeply")
     try:
-        body = json.loads(payload, parse_constant=_refuse)
+        body = _DECODER.decode(payload.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError) as error:
         raise BadMessage("a message is not JSON") from error
     if not isinstance(body, dict):
         raise BadMessage("a message is not an object")
     return body
-
-
-def _refuse(word: str) -> NoReturn:
-    raise BadMessage(f"{word} is not JSON")
 
 
 def _number(value: Any) -> float | None:

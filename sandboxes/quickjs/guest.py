@@ -7,6 +7,7 @@ version has them; without them the public way is taken.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import wasmtime
@@ -17,6 +18,8 @@ try:
 
     _call, _export = raw._wasmtime_func_call, raw._wasmtime_instance_export_get
     _base, _size = raw._wasmtime_memory_data, raw._wasmtime_memory_data_size
+    _define = raw._wasmtime_linker_define_func_unchecked
+    _Callback = raw.wasmtime_func_unchecked_callback_t
     HAS_BINDINGS = True
 except (ImportError, AttributeError):
     HAS_BINDINGS = False
@@ -38,7 +41,42 @@ KEPT = (
 )
 _VOID = frozenset(("_initialize", "fj_free", "fj_limits", "fj_clock"))
 _I32, _F64 = 0, 3
-_MOST_ARGUMENTS = 4
+_MOST_ARGUMENTS = 5
+
+
+SendRaw = Callable[[int, int, int], int]
+
+
+def define_send(linker: wasmtime.Linker, send: SendRaw) -> object:
+    """Give the linker `forja.send`; what comes back must live as long as the linker. `send` must never raise."""
+    i32 = wasmtime.ValType.i32
+    kind = wasmtime.FuncType([i32(), i32(), i32()], [i32()])
+    if not HAS_BINDINGS:
+        linker.define_func("forja", "send", kind, send)
+        return send
+
+    def called(_: int, caller: int, values: int, count: int) -> int:
+        raw_values = _SEND_VALUES.from_address(values)
+        raw_values[0] = send(raw_values[0], raw_values[4], raw_values[8])
+        return 0
+
+    callback = _SEND(called)
+    error = _define(
+        linker.ptr(), _text("forja"), 5, _text("send"), 4, kind.ptr(), ctypes.cast(callback, _Callback), None, _NOTHING
+    )
+    if error:
+        raise wasmtime.WasmtimeError._from_ptr(error)
+    return callback
+
+
+# A raw value has 16 bytes, of which an i32 takes the first four.
+_SEND_VALUES = ctypes.c_int32 * 12
+_SEND = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+_NOTHING = ctypes.cast(0, ctypes.CFUNCTYPE(None, ctypes.c_void_p))
+
+
+def _text(name: str) -> Any:
+    return ctypes.create_string_buffer(name.encode(), len(name))
 
 
 class Guest(Protocol):
@@ -141,9 +179,8 @@ class BoundGuest:
         return handle
 
     def _find(self, name: str) -> Any:
-        item, encoded = ffi.wasmtime_extern_t(), name.encode()
-        text = ctypes.create_string_buffer(encoded, len(encoded))
-        if not _export(self._context, self._handle, text, len(encoded), ctypes.byref(item)):
+        item = ffi.wasmtime_extern_t()
+        if not _export(self._context, self._handle, _text(name), len(name), ctypes.byref(item)):
             raise KeyError(name)
         return item
 

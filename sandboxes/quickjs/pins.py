@@ -39,4 +39,4 @@ ENGINE_NAME = "QuickJS-NG"
 ENGINE_VERSION = "0.17.0"
 
 # Of the finished module: any change of shim, sources, compiler or flags shows here.
-ENGINE_SHA256 = "3e17c9a86db165c2199b3b183006ddf5b41d18071f682067c8246eb0167a8417"
+ENGINE_SHA256 = "8902c360181983997a4c632f473cdcb9b94e619bf3ddba0962711a5ba7a2a31a"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -9,8 +10,7 @@ from collections.abc import Callable
 import wasmtime
 
 from sandboxes.errors import MemoryLimit
-from sandboxes.quickjs.answers import Answers
-from sandboxes.quickjs.bounds import BadMessage, read_call
+from sandboxes.quickjs.answers import Answer, Answers
 from sandboxes.quickjs.order import (
     MAX_MESSAGE_BYTES,
     MAX_REPORT_BYTES,
@@ -31,6 +31,9 @@ JOBS_PER_PUMP = 100_000
 REPEAT_SECONDS = 0.05
 # A script that keeps calling past its limit is told so by the call itself from here on, without an event.
 REFUSED_CALLS = 1000
+
+# As the prelude begins every call.
+_CALL_ID = re.compile(rb'\{"id":([1-9][0-9]{0,8}),"tool":')
 
 _PENDING, _FULFILLED, _MORE = 0, 1, 3
 
@@ -153,22 +156,20 @@ class Script:
         if answer is None:
             return
         self._in_flight -= 1
-        vm.call("fj_clock", float(answer.clock_ms))
-        if self._give(vm, answer.call_id, answer.ok, answer.payload) != 0:
+        if self._give(vm, answer) != 0:
             refused = b'{"code":"TOOL_RESULT_TOO_LARGE","message":"the result does not fit into the script\'s memory"}'
-            if self._give(vm, answer.call_id, False, refused) != 0:
+            if self._give(vm, answer._replace(ok=False, payload=refused)) != 0:
                 raise self._broken(vm)
 
-    def _give(self, vm: VM, call_id: int, ok: bool, payload: bytes) -> int:
+    def _give(self, vm: VM, answer: Answer) -> int:
         try:
-            pointer = vm.put(payload)
+            pointer = vm.put(answer.payload)
         except MemoryLimit:
-            if not ok:
+            if not answer.ok:
                 raise
             return -1
-        status = vm.call("fj_settle", call_id, int(ok), pointer, len(payload))
-        vm.call("fj_free", pointer)
-        return status
+        length, clock_ms = len(answer.payload), float(answer.clock_ms)
+        return vm.call("fj_settle", answer.call_id, int(answer.ok), pointer, length, clock_ms)
 
     def _deadlock_report(self, vm: VM) -> bytes:
         why = b"DEADLOCK"
@@ -204,13 +205,12 @@ class Script:
         return 0
 
     def _sent_call(self, payload: bytes) -> int:
-        try:
-            request = read_call(payload)
-        except BadMessage:
+        """Count a call. Only its id is looked at here; who serves it reads it whole, with suspicion."""
+        found = _CALL_ID.match(payload)
+        call_id = int(found.group(1)) if found else 0
+        if call_id <= self._calls or self._calls >= self._order.max_calls + REFUSED_CALLS:
             return REFUSED
-        if request.call_id <= self._calls or self._calls >= self._order.max_calls + REFUSED_CALLS:
-            return REFUSED
-        self._calls = request.call_id
+        self._calls = call_id
         self._in_flight += 1
         self._outbox.put(OP_CALL, payload)
         return 0

@@ -11,7 +11,7 @@ import wasmtime
 
 from sandboxes.base import MIB
 from sandboxes.errors import MemoryLimit
-from sandboxes.quickjs.guest import guest_of
+from sandboxes.quickjs.guest import define_send, guest_of
 from sandboxes.quickjs.pooling import use_pool
 
 # Room above the script's own heap: the module's stack and data, and one tool result on its way in.
@@ -58,8 +58,7 @@ class Slot:
         else:
             self._module = wasmtime.Module(self.engine, module or b"")
         linker = wasmtime.Linker(self.engine)
-        i32 = wasmtime.ValType.i32
-        linker.define_func("forja", "send", wasmtime.FuncType([i32(), i32(), i32()], [i32()]), self._send)
+        self._callback = define_send(linker, self._send)
         self._linked = linker.instantiate_pre(self._module)
         self._making = threading.Lock()
         self._next: VM | None = None
