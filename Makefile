@@ -3,6 +3,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help run test setup setup-dev checks format requirements find-python
 
+# Our lines and files are UTF-8 whatever the locale.
+export PYTHONUTF8 := 1
+
 # Settable here or in the environment: make run PORT=8080
 export PORT HOST FORJA_HOME
 

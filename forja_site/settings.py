@@ -43,7 +43,7 @@ def _secret_key() -> str:
 
 SECRET_KEY = _secret_key()
 DEBUG = False
-ALLOWED_HOSTS = (os.environ.get("ALLOWED_HOSTS") or "127.0.0.1,localhost,[::1]").split(",")
+ALLOWED_HOSTS = (os.environ.get("ALLOWED_HOSTS") or f"127.0.0.1,localhost,[::1],{HOST}").split(",")
 CSRF_TRUSTED_ORIGINS = [origin for origin in (os.environ.get("TRUSTED_ORIGINS") or "").split(",") if origin]
 
 INSTALLED_APPS = [

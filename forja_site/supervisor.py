@@ -29,7 +29,7 @@ from forja_site.supervisor_home import (
     write_private,
 )
 from forja_site.supervisor_make import MakeWatch
-from forja_site.supervisor_ready import has_socket, health, page_address
+from forja_site.supervisor_ready import has_socket, health
 from forja_site.supervisor_samples import fill_workspace
 from forja_site.supervisor_sweep import sweep
 
@@ -48,7 +48,7 @@ class StopRequested(BaseException):
 
 @dataclass(frozen=True, kw_only=True)
 class Instance:
-    """What is to be served: one home on one address. `site` is the name that requests carry in their Host header."""
+    """What is to be served: one home on one address. `site` is a name it answers to, `url` where its pages are."""
 
     home: Path
     host: str
@@ -56,11 +56,8 @@ class Instance:
     version: str
     engine: Path
     site: str
+    url: str
     environ: Mapping[str, str]
-
-    @property
-    def url(self) -> str:
-        return page_address(self.host, self.port)
 
     @property
     def has_own_broker(self) -> bool:
@@ -148,6 +145,7 @@ class Supervisor:
 
     def run(self, *, prepare: Callable[[], None], greet: Greet) -> None:
         """Start everything, keep it up until asked to stop (then raises StopRequested), and leave nothing running."""
+        self._say(f"Forja {self._instance.version} is starting on {self._instance.url} …")
         sweep(self._label)
         try:
             self._start_broker()

@@ -80,6 +80,7 @@ class Child:
             self._note_crash(self._process.returncode)
 
     def _note_crash(self, status: int) -> None:
+        self._signal(signal.SIGKILL)
         self._process = None
         lived_s = time.monotonic() - self._started_at
         self.crashes = 1 if lived_s > STEADY_S else self.crashes + 1

@@ -21,6 +21,7 @@ def environment(*, base: Mapping[str, str], home: Path, label: str, host: str, p
         "PORT": str(port),
         "DJANGO_SETTINGS_MODULE": base.get("DJANGO_SETTINGS_MODULE", "forja_site.settings"),
         "PYTHONUNBUFFERED": "1",
+        "PYTHONUTF8": "1",
     }
     foreign = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
     return {name: value for name, value in base.items() if name not in foreign} | own

@@ -12,16 +12,24 @@ ANYWHERE = ("0.0.0.0", "::", "")
 
 
 def reachable_host(host: str) -> str:
-    """Give the address under which this machine itself reaches what listens on `host`."""
-    return "127.0.0.1" if host in ANYWHERE else host
+    """Give the address under which this machine itself reaches what listens on `host`, an IPv6 one in brackets."""
+    name = "127.0.0.1" if host in ANYWHERE else host.strip("[]")
+    return f"[{name}]" if ":" in name else name
 
 
-def page_address(host: str, port: int, *, origins: Sequence[str] = ()) -> str:
-    """Give where people find the pages: the first trusted origin when there is one, else this machine's own address."""
+def site_name(host: str, *, allowed: Sequence[str]) -> str:
+    """Give a name that the site answers to: its own address where that is allowed, else the first allowed one."""
+    own = reachable_host(host)
+    if not allowed or own in allowed or "*" in allowed:
+        return own
+    return allowed[0].lstrip(".")
+
+
+def page_address(host: str, port: int, *, allowed: Sequence[str], origins: Sequence[str] = ()) -> str:
+    """Give where people find the pages: the first trusted origin when there is one, else what the site answers to."""
     if origins:
         return origins[0].rstrip("/")
-    name = reachable_host(host).strip("[]")
-    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+    return f"http://{site_name(host, allowed=allowed)}:{port}"
 
 
 def has_socket(path: Path) -> bool:

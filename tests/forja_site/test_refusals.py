@@ -12,6 +12,7 @@ import pytest
 from forja_site.instance import MAX_SOCKET_PATH_BYTES, broker_socket
 from forja_site.supervisor_checks import is_loopback
 from forja_site.supervisor_home import CannotStart, check_version, held, holder, private_folder
+from forja_site.supervisor_ready import page_address
 from tests.forja_site.instances import try_to_serve
 from tests.live import free_port
 
@@ -86,6 +87,23 @@ def test_it_refuses_a_host_that_this_machine_does_not_have(tmp_path: Path) -> No
 )
 def test_it_knows_a_loopback_address(host: str, answer: bool) -> None:
     assert is_loopback(host) is answer
+
+
+@pytest.mark.parametrize(
+    "host, allowed, origins, address",
+    [
+        ("127.0.0.1", ["127.0.0.1", "localhost"], [], "http://127.0.0.1:8000"),
+        ("0.0.0.0", ["forja.example"], [], "http://forja.example:8000"),
+        ("0.0.0.0", ["*"], [], "http://127.0.0.1:8000"),
+        ("127.0.0.1", [".forja.example"], [], "http://forja.example:8000"),
+        ("::1", ["[::1]"], [], "http://[::1]:8000"),
+        ("127.0.0.1", ["forja.example"], ["https://forja.example/"], "https://forja.example"),
+    ],
+)
+def test_it_names_an_address_that_the_site_answers_to(
+    host: str, allowed: list[str], origins: list[str], address: str
+) -> None:
+    assert page_address(host, 8000, allowed=allowed, origins=origins) == address
 
 
 # ── The home ────────────────────────────────────────────────────────────────────────────────────

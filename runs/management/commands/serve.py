@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from django.core.management.base import BaseCommand
 from forja_site.supervisor import Instance, serve
 from forja_site.supervisor_database import prepare_database
 from forja_site.supervisor_home import CannotStart, write_private
-from forja_site.supervisor_ready import page_address
+from forja_site.supervisor_ready import page_address, site_name
 from runs import accounts
 
 LINK_MINUTES = 24 * 60
@@ -27,22 +26,22 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         home = Path(settings.FORJA_HOME)
+        host, port, allowed = settings.HOST, settings.PORT, settings.ALLOWED_HOSTS
         instance = Instance(
             home=home,
-            host=settings.HOST,
-            port=settings.PORT,
+            host=host,
+            port=port,
             version=settings.FORJA_VERSION,
             engine=Path(settings.FORJA_ENGINE_PATH),
-            site=_site(settings.ALLOWED_HOSTS),
+            site=site_name(host, allowed=allowed),
+            url=page_address(host, port, allowed=allowed, origins=settings.CSRF_TRUSTED_ORIGINS),
             environ=dict(os.environ),
         )
         try:
             status = serve(
                 instance,
                 prepare=lambda written_by: prepare_database(home=home, written_by=written_by, say=say),
-                greet=lambda: greeting(
-                    home=home, url=page_address(instance.host, instance.port, origins=settings.CSRF_TRUSTED_ORIGINS)
-                ),
+                greet=lambda: greeting(home=home, url=instance.url),
                 say=say,
             )
         except CannotStart as error:
@@ -81,8 +80,3 @@ def keep_admin_token(home: Path) -> Path:
     if not kept or accounts.user_of_token(kept) is None:
         write_private(path, accounts.create_token(user=accounts.first_admin(), name="admin-token") + "\n")
     return path
-
-
-def _site(allowed_hosts: Sequence[str]) -> str:
-    names = [name.lstrip(".") for name in allowed_hosts if name != "*"]
-    return names[0] if names else "localhost"

@@ -30,6 +30,8 @@ class Command(BaseCommand):
         except ForjaError as error:
             raise CommandError(f"{error.message} {error.hint}") from error
         token = accounts.create_sign_in_link(user=user, reusable=False, minutes=LINK_MINUTES)
-        address = page_address(settings.HOST, settings.PORT, origins=settings.CSRF_TRUSTED_ORIGINS)
+        address = page_address(
+            settings.HOST, settings.PORT, allowed=settings.ALLOWED_HOSTS, origins=settings.CSRF_TRUSTED_ORIGINS
+        )
         self.stdout.write(f"{address}/sign-in/?token={token}")
         self.stderr.write(f"This link signs {user.username} in once, within a day.")
