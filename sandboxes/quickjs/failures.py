@@ -98,7 +98,7 @@ def _script_failure(
     if cls is ScriptSyntaxError:
         return cls(message, hint=syntax_hint(message=message, line=line), **details)
     hint = visible_text(told.get("hint"), 400) or runtime_hint(
-        name=str(told.get("name")), message=str(told.get("message")), line=line
+        name=str(told.get("name")), message=str(told.get("message")), line=line, column=details.get("column")
     )
     return cls(message, hint=hint, **details)
 

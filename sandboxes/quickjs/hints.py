@@ -68,6 +68,8 @@ def _undefined_name(found: re.Match[str]) -> str:
 
 def _no_property(found: re.Match[str]) -> str:
     what, base = found.group(1), found.group(2)
+    if what == "Symbol.iterator":
+        return f"What is looped over or taken apart is {base}: print it with console.log."
     return f"The value before `.{what}` is {base}: print it with console.log, or read it with `?.{what}`."
 
 
@@ -89,10 +91,6 @@ _RUNTIME: tuple[_Rule, ...] = (
     (
         re.compile(r"not an object|not a constructor"),
         lambda m: "Check what the value is with console.log(typeof value, value).",
-    ),
-    (
-        re.compile(r"(?:.*\b)?(?:is )?not a function"),
-        lambda m: "What is called is no function: check the name, and whether a promise before it lacks its await.",
     ),
     (
         re.compile(r"(?:.*\b)?(?:is )?not iterable"),
@@ -131,12 +129,13 @@ _JSON_ERROR = re.compile(
     re.IGNORECASE,
 )
 
+_AWAIT_MEMBER = re.compile(r"(?<!\()\bawait\s+tools\b[^;]*\)\s*\.\w")
 _AWAIT = re.compile(r"\bawait\b")
 _IMPORT = re.compile(r"^\s*import\b")
 _EXPORT = re.compile(r"^\s*export\b")
 
 
-def runtime_hint(*, name: str, message: str, line: str | None) -> str | None:
+def runtime_hint(*, name: str, message: str, line: str | None, column: int | None = None) -> str | None:
     """Say what to do about an error that was thrown while the script ran; None when nothing better is known."""
     if name == "SyntaxError" and _JSON_ERROR.match(message) and (line is None or "parse" in line or "JSON" in line):
         return (
@@ -150,9 +149,33 @@ def runtime_hint(*, name: str, message: str, line: str | None) -> str | None:
         or (line is not None and re.search(r"\bimport\s*\(", line) and "module" in message.lower())
     ):
         return f"There are no modules to import. {_TOOLS_HINT}"
+    if name == "TypeError" and message == "not a function":
+        return _no_function(_callee(line, column))
+    if line is not None and message.startswith("cannot read") and _AWAIT_MEMBER.search(line):
+        return (
+            "`await` takes the whole expression: write `(await tools.call(…)).key`, or keep the result in a variable."
+        )
     if name not in ("ReferenceError", "TypeError", "RangeError", "InternalError"):
         return None
     return next((hint(found) for pattern, hint in _RUNTIME if (found := pattern.match(message))), None)
+
+
+def _callee(line: str | None, column: int | None) -> str | None:
+    """Give what was called, read from the line: the engine names only a column near it."""
+    if line is None or column is None:
+        return None
+    before, after = line[: column - 1], line[column - 1 :]
+    if (inside := re.search(r"[\w$][\w$.\])\[(]*(?=\($)", before)) is not None:
+        return inside.group()[-80:]
+    if (called := re.match(r"[\w$]+(?:\.[\w$]+)*(?=\s*\()", after)) is None:
+        return None
+    owner = re.search(r"(?:[\w$]+(?:\(\))?\.)*$", before)
+    return ((owner.group() if owner else "") + called.group())[-80:]
+
+
+def _no_function(callee: str | None) -> str:
+    what = f"`{callee}`" if callee else "What is called"
+    return f"{what} is no function: check the name, and whether a promise before it lacks its await."
 
 
 def syntax_hint(*, message: str, line: str | None) -> str | None:

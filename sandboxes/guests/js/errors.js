@@ -1,5 +1,6 @@
 // Errors as a person reads them: name, message, place in the submitted code, causes.
 
+const NOT_DEFINED = /^([\w$]+) is not defined$/;
 const SCRIPT_FILE = '<input>'; // what the engine calls code compiled by the AsyncFunction constructor
 let headerLines = 2;           // that constructor writes two lines above the body (compile.js may add one)
 const MAX_FRAMES = 20;
@@ -82,7 +83,8 @@ const nameOf = (error) => cut(textOf(peek(error, 'name'), 'Error') || 'Error', 1
 
 /** A thrown thing that is no error, as text: a string as it is, an object as JSON. */
 const plainText = (value) => {
-  if (typeof value !== 'object' || value === null) return typeof value === 'function' ? inspect(value) : textOf(value, 'unprintable');
+  if (typeof value === 'function') return inspect(value);
+  if (typeof value !== 'object' || value === null) return textOf(value, 'unprintable');
   try {
     return encode(value, '$', []);
   } catch {
@@ -116,6 +118,8 @@ const describe = (thrown, depth = 0) => {
     told.toolCode = textOf(peek(thrown, 'code'), 'TOOL_ERROR');
     told.hint = textOf(peek(thrown, 'hint'), '');
   }
+  const found = match(NOT_DEFINED, told.message);
+  if (found && isListed(found[1])) told.hint = `It is a tool: call it as tools.${found[1]}({ … }).`;
   describeInner(thrown, told, depth);
   return told;
 };
