@@ -24,7 +24,10 @@ def test_a_failing_call_that_nobody_awaits_is_no_success(forja):
             "handled",
         ),
         (
-            "return (await Promise.allSettled(\n[tools.call('fx_fail',{kind:'throw'}), tools.call('fx_echo',{a:1})])).map(x => x.status)",
+            (
+                "const calls = [tools.call('fx_fail',{kind:'throw'}), tools.call('fx_echo',{a:1})];\n"
+                "return (await Promise.allSettled(calls)).map(x => x.status)"
+            ),
             ["rejected", "fulfilled"],
         ),
         (
