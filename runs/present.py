@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -43,8 +43,8 @@ def run_json(run: Run, calls: Iterable[NestedCall] | None = None) -> dict[str, A
     return {key: value for key, value in body.items() if value is not None or key == "value"}
 
 
-def run_summary(run: Run) -> dict[str, Any]:
-    """The light part of a run, without its payloads: what lists carry."""
+def run_summary(run: Run, places: Mapping[int, int] | None = None) -> dict[str, Any]:
+    """The light part of a run, without its payloads: what lists carry, with their `places` in line read at once."""
     body = {
         "id": run.id,
         "session": run.session_id,
@@ -61,13 +61,13 @@ def run_summary(run: Run) -> dict[str, Any]:
         "progress": run.progress,
         "error": run.error,
         "cancelRequestedAt": iso(run.cancel_requested_at),
-        "queue": queue_json(run),
+        "queue": queue_json(run, places),
     }
     return {key: value for key, value in body.items() if value is not None}
 
 
-def queue_json(run: Run) -> dict[str, int] | None:
-    place = queue.position(run)
+def queue_json(run: Run, places: Mapping[int, int] | None = None) -> dict[str, int] | None:
+    place = queue.position(run) if places is None else places.get(run.pk)
     return None if place is None else {"position": place}
 
 

@@ -96,7 +96,7 @@ async def _as_stream(run: Run, after: int) -> AsyncIterator[bytes]:
                 continue
             if not batch and await reading(lambda: _has_ended(run, after)):  # noqa: B023
                 return
-            await watch.changed(LOOK_AGAIN_S)
+            await watch.changed(min(LOOK_AGAIN_S, quiet_since + COMMENT_S - clock()))
             if clock() - quiet_since >= COMMENT_S:
                 yield b": still running\n\n"
                 quiet_since = clock()

@@ -20,6 +20,7 @@ from runs.api.waiting import ended_run, run_bytes, stored
 from runs.hub import hub
 from runs.models import NestedCall, Run
 from runs.present import call_json, run_summary
+from runs.queue import positions
 from runs.requests import parse_run_request
 from runs.services import cancel, run_for, submit
 from runs.sessions import session_for
@@ -92,7 +93,8 @@ async def list_runs(
 
 
 def _summaries(runs: list[Run]) -> list[dict[str, Any]]:
-    return [run_summary(run) for run in runs]
+    places = positions(runs)
+    return [run_summary(run, places) for run in runs]
 
 
 def _one_of(text: str, allowed: list[str], *, field: str) -> list[str]:

@@ -82,3 +82,14 @@ def test_a_list_of_runs_reads_no_payloads_and_few_rows_at_a_time(api, room, djan
         end_run(queued_run(room))
     with django_assert_max_num_queries(1, connection=connection):
         assert len(_summaries(list(Run.objects.light()))) == 20
+
+
+def test_a_list_of_waiting_runs_reads_the_line_once(api, room, django_assert_max_num_queries):
+    from runs.api.runs import _summaries
+    from runs.models import Run
+
+    for _ in range(20):
+        queued_run(room)
+    with django_assert_max_num_queries(5, connection=connection):
+        places = [item["queue"]["position"] for item in _summaries(list(Run.objects.light().order_by("number")))]
+    assert places == list(range(1, 21))
