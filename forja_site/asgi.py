@@ -6,7 +6,7 @@ import os
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "forja_site.settings")
 
-from django.core.asgi import get_asgi_application  # noqa: E402
+from django.core.asgi import get_asgi_application
 
 site = get_asgi_application()
 
@@ -24,6 +24,4 @@ sockets = URLRouter(
         re_path("", NoSuchPage.as_asgi()),
     ]
 )
-application = ProtocolTypeRouter(
-    {"http": ApiFirst(site), "websocket": SameOriginOnly(AuthMiddlewareStack(sockets))}
-)
+application = ProtocolTypeRouter({"http": ApiFirst(site), "websocket": SameOriginOnly(AuthMiddlewareStack(sockets))})

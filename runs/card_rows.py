@@ -30,7 +30,7 @@ def rows(session: Session | None = None) -> QuerySet[Run]:
     )
 
 
-def calls_of(run: Run, *, most: int, seqs: Sequence[int] | None = None) -> list[NestedCall]:
+def calls_of(run: Run, *, most: int, seqs: Sequence[int] | None = None) -> Sequence[NestedCall]:
     """The last `most` calls (or those named), oldest first, without their payloads."""
     found = (
         NestedCall.objects.filter(run=run)

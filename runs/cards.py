@@ -168,7 +168,7 @@ class Card:
         return PAGE_CALLS if self.viewer.full else CARD_CALLS
 
     @cached_property
-    def call_rows(self) -> list[NestedCall]:
+    def call_rows(self) -> Sequence[NestedCall]:
         return calls_of(self.run, most=self.most_calls) if self.run.calls_started else []
 
     @cached_property

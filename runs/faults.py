@@ -65,7 +65,9 @@ def sentence_of(cause: Any) -> str:
     if not isinstance(cause, dict):
         return str(cause)[:MAX_CAUSE_CHARS]
     name, message = str(cause.get("name") or ""), str(cause.get("message") or "")
-    return (f"{name}: {message}" if name and message and not message.startswith(name) else message or name)[:MAX_CAUSE_CHARS]
+    return (f"{name}: {message}" if name and message and not message.startswith(name) else message or name)[
+        :MAX_CAUSE_CHARS
+    ]
 
 
 def positive(error: dict[str, Any] | None, name: str) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import lru_cache
 
 from django.utils.html import format_html
@@ -13,7 +14,8 @@ from pygments.token import STANDARD_TYPES, _TokenType
 from runs.visible import visible
 
 MAX_HIGHLIGHTED_CHARS = 64 * 1024
-"""Longer code is shown plain: a lexer's time is not bounded by much else."""
+MAX_SECONDS = 0.25
+"""Code that is longer, or that a lexer goes over again and again, is shown plain."""
 
 _LEXERS: dict[str, Lexer] = {"javascript": JavascriptLexer(), "python": PythonLexer()}
 
@@ -32,15 +34,29 @@ def lines_of(code: str) -> list[str]:
 def highlighted(code: str, language: str) -> tuple[SafeString, ...]:
     """Each line of `code` as safe HTML without its line end."""
     lines = lines_of(code)
-    if len(code) > MAX_HIGHLIGHTED_CHARS:
-        return tuple(visible(line) for line in lines)
+    if len(code) <= MAX_HIGHLIGHTED_CHARS:
+        try:
+            return tuple(mark_safe("".join(line)) for line in _marked("\n".join(lines), language))
+        except _TooSlow:
+            pass
+    return tuple(visible(line) for line in lines)
+
+
+class _TooSlow(Exception):
+    """The lexer took longer than anybody would wait for colours."""
+
+
+def _marked(code: str, language: str) -> list[list[str]]:
+    """The pieces of each line, every one of them escaped."""
     parts: list[list[str]] = [[]]
-    for _, kind, text in _LEXERS[language].get_tokens_unprocessed("\n".join(lines)):
+    deadline = time.monotonic() + MAX_SECONDS
+    for _, kind, text in _LEXERS[language].get_tokens_unprocessed(code):
+        if time.monotonic() > deadline:
+            raise _TooSlow
         first, *rest = text.split("\n")
         parts[-1].append(_token(kind, first))
-        for piece in rest:
-            parts.append([_token(kind, piece)])
-    return tuple(mark_safe("".join(line)) for line in parts)  # safe: every piece went through `visible`
+        parts += [[_token(kind, piece)] for piece in rest]
+    return parts
 
 
 def _token(kind: _TokenType, text: str) -> str:

@@ -1,4 +1,4 @@
-"""What an open page has already been shown, and the fragments that bring it up to date. Synchronous; reads rows only."""
+"""What an open page has been shown, and the fragments that bring it up to date. Synchronous; only reads."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class Page:
         shown.waits |= card_rows.waits_in(events)
         card = Card(run=run, viewer=self.viewer, queued=shown.waits)
         kinds = {event.kind for event in events}
-        pieces = [rendering.time(card)]
+        pieces: list[str] = [rendering.time(card)]
         if "progress" in kinds:
             pieces.append(self._progress(card, shown))
         if "output" in kinds:
@@ -205,9 +205,7 @@ class Page:
         changed = sorted({event.data["call"] for event in events if event.kind in ("call_started", "call_finished")})
         views = card.call_views(card_rows.calls_of(card.run, most=most, seqs=changed))
         pieces = [
-            rendering.call_changed(card, view)
-            for view in views
-            if shown.first_call <= view.call.seq <= shown.last_call
+            rendering.call_changed(card, view) for view in views if shown.first_call <= view.call.seq <= shown.last_call
         ]
         added = [view for view in views if view.call.seq > shown.last_call]
         if added:
@@ -237,7 +235,9 @@ class Page:
         return pieces
 
     def _rail(self) -> list[str]:
-        return [rendering.rail_note(entry) for entry in session_list.entries(Session.objects.filter(pk=self.session.pk))]
+        return [
+            rendering.rail_note(entry) for entry in session_list.entries(Session.objects.filter(pk=self.session.pk))
+        ]
 
     def _place(self, card: Card) -> list[str]:
         if card.queue is None:
@@ -257,5 +257,3 @@ def _last_part(chunks: list[Chunk]) -> list[Chunk]:
         first = kept[0]
         kept[0] = Chunk(stream=first.stream, text=first.text, key=first.key, omitted=first.omitted + left_out)
     return kept
-
-

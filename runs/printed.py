@@ -35,7 +35,9 @@ def live_chunks(run: Run) -> list[Chunk]:
 
     Later events are left for the next read: a page that has them twice would show them twice.
     """
-    events = list(RunEvent.objects.filter(run=run, kind="output", seq__lte=run.last_seq).order_by("-seq")[: LIVE_CHUNKS + 1])[::-1]
+    events = list(
+        RunEvent.objects.filter(run=run, kind="output", seq__lte=run.last_seq).order_by("-seq")[: LIVE_CHUNKS + 1]
+    )[::-1]
     chunks = [chunk_of(event) for event in events[-LIVE_CHUNKS:]]
     if len(events) > LIVE_CHUNKS and chunks:
         before = sum(len(chunk.text) + chunk.omitted for chunk in chunks)

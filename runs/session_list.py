@@ -55,7 +55,7 @@ def _entry(row: Any) -> Entry:
 
 
 def newest(user: User, *, most: int, before: str | None = None) -> tuple[list[Entry], str | None]:
-    """The newest sessions this user may see, and the key of the page after them. Ids sort by the time they were made."""
+    """The newest sessions this user may see, and the key of the page after them; ids sort by time."""
     found = Session.objects.visible_to(user).order_by("-id")
     if before:
         found = found.filter(id__lt=before)

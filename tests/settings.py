@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tests.folder  # noqa: F401  it says where the home is, before the settings ask
 from forja_site.settings import *  # noqa: F403
 from forja_site.settings import DATABASES, FORJA_HOME
 

@@ -1,0 +1,54 @@
+"""Who may see what, and act where."""
+
+from __future__ import annotations
+
+import pytest
+
+from runs.models import Run
+
+
+@pytest.fixture
+def paths(scribe):
+    run, room = scribe.run.id, scribe.run.session_id
+    return [f"/sessions/{room}/", f"/runs/{run}/", f"/runs/{run}/raw/code/", f"/sessions/{room}/live/?told={{}}"]
+
+
+def test_another_persons_session_does_not_exist(stranger, scribe, paths):
+    for path in paths:
+        answer = stranger.get(path)
+        assert answer.status_code == 404, path
+        assert "Read a file" not in answer.content.decode()
+    assert stranger.post(f"/sessions/{scribe.run.session_id}/runs/", {"code": "return 1"}).status_code == 404
+    assert stranger.post(f"/runs/{scribe.run.id}/cancel/").status_code == 404
+    assert Run.objects.count() == 1
+    assert Run.objects.get().status == "queued"
+
+
+def test_another_persons_session_is_not_listed(stranger, scribe):
+    assert "No session yet" in stranger.get("/").content.decode()
+
+
+def test_an_analyst_reads_everything_and_acts_nowhere(analyst, scribe):
+    room = f"/sessions/{scribe.run.session_id}/"
+    page = analyst.get(room).content.decode()
+    assert "Read a file" in page
+    assert "Belongs to owner: you can read it, not act in it." in page
+    assert 'id="composer"' not in page
+    assert "data-stop" not in page
+    assert analyst.post(f"{room}runs/", {"code": "return 1"}).status_code == 403
+    assert analyst.post(f"/runs/{scribe.run.id}/cancel/").status_code == 403
+    assert Run.objects.get().status == "queued"
+
+
+def test_an_unknown_page_part_is_not_found(browser, scribe):
+    assert browser.get(f"/runs/{scribe.run.id}/raw/state/").status_code == 404
+    assert browser.get("/runs/nope/").status_code == 404
+
+
+def test_acting_takes_a_token_of_our_own_page(owner, scribe):
+    from django.test import Client
+
+    guarded = Client(enforce_csrf_checks=True)
+    guarded.force_login(owner)
+    assert guarded.post(f"/runs/{scribe.run.id}/cancel/").status_code == 403
+    assert guarded.post("/", {"workspace": "default"}).status_code == 403
