@@ -62,8 +62,14 @@ def read_open_calls(report_json: bytes) -> OpenCalls:
     return OpenCalls(inflight=_ids(report.get("inflight")), losers=_ids(report.get("losers")))
 
 
-def read_report(report_json: bytes, *, source: Source, limits: Limits) -> Outcome:
-    """Turn the guest's report into an Outcome without metrics; never raises on what a guest can write."""
+def read_report(
+    report_json: bytes, *, source: Source, limits: Limits, peak_memory_bytes: float | None = None
+) -> Outcome:
+    """Turn the guest's report into an Outcome without metrics; never raises on what a guest can write.
+
+    `peak_memory_bytes` is the size the guest's memory grew to. A script that has no memory left even for the error
+    that says so throws null; only the size tells that null from one the script threw itself.
+    """
     if not report_json:  # the guest could not even copy its report out of its heap
         return Outcome(
             error=MemoryLimit("There was no memory left for the script's result.", limit=limits.memory_bytes)
@@ -77,7 +83,8 @@ def read_report(report_json: bytes, *, source: Source, limits: Limits) -> Outcom
         return Outcome(error=report)
     if report.get("ok") is True:
         return _success(report, limits=limits)
-    return _failure(report, source=source, limits=limits)
+    is_full = peak_memory_bytes is not None and peak_memory_bytes >= limits.memory_bytes
+    return _failure(report, source=source, limits=limits, is_full=is_full)
 
 
 def json_text(value: Any) -> str:
@@ -119,10 +126,12 @@ def _success(report: dict[str, Any], *, limits: Limits) -> Outcome:
     return Outcome(value_json=value_json, lossy=lossy, hint=hint, state_json=state_json)
 
 
-def _failure(report: dict[str, Any], *, source: Source, limits: Limits) -> Outcome:
+def _failure(report: dict[str, Any], *, source: Source, limits: Limits, is_full: bool) -> Outcome:
     told = report.get("error")
     told = told if isinstance(told, dict) else {}
     cls = _BY_CODE.get(str(told.get("code")), _BY_CODE["SCRIPT_ERROR"])
+    if is_full and told.get("name") == "null":
+        cls = MemoryLimit
     value_json = _value(report)[0] if "value" in report else None
     error = failure_of(told, cls=cls, source=source, limits=limits, untouched=report.get("issued") == 0)
     return Outcome(value_json=value_json, hint=" ".join(_hints(report)) or None, error=error)

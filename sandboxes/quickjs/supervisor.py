@@ -135,7 +135,8 @@ class Supervisor:
         if self._broke_protocol:
             return Outcome(error=Killed("The engine's process sent something that is not in its protocol."))
         if end.kind == "report":
-            return read_report(end.report, source=self._source, limits=self._job.limits)
+            peak = end.metrics.get("peakMemoryBytes")
+            return read_report(end.report, source=self._source, limits=self._job.limits, peak_memory_bytes=peak)
         return Outcome(error=self._error(end))
 
     def _end_calls(self, end: End, outcome: Outcome) -> None:

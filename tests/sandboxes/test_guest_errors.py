@@ -118,6 +118,11 @@ def test_endless_recursion_is_a_stack_limit_that_can_be_caught_once():
     ("code", "error_code"),
     [
         ("const keep = []; for (;;) keep.push(new Array(10000).fill(7))", "MEMORY_LIMIT"),
+        ("const keep = []; for (;;) keep.push({})", "MEMORY_LIMIT"),
+        ("const keep = []; for (;;) keep.push('x' + keep.length)", "MEMORY_LIMIT"),
+        ("let keep = {}; for (;;) keep = { keep }", "MEMORY_LIMIT"),
+        ("const keep = []; for (;;) keep.push(new Promise(() => {}))", "MEMORY_LIMIT"),
+        ("const go = async () => { const keep = []; for (;;) keep.push([]) }; go(); await 0; return 1", "MEMORY_LIMIT"),
         ("return new ArrayBuffer(2**31)", "SCRIPT_ERROR"),
         ("let s = 'x'; for (;;) s += s", "SCRIPT_ERROR"),
     ],

@@ -60,6 +60,12 @@ def test_an_empty_report_is_a_memory_limit():
     assert read(b"").error.code == "MEMORY_LIMIT"
 
 
+@pytest.mark.parametrize(("peak", "code"), [(None, "SCRIPT_ERROR"), (1e6, "SCRIPT_ERROR"), (40e6, "MEMORY_LIMIT")])
+def test_a_null_thrown_in_a_full_memory_is_a_memory_limit(peak, code):
+    report = b'{"ok": false, "error": {"code": "SCRIPT_ERROR", "name": "null", "message": "null"}}'
+    assert read_report(report, source=SOURCE, limits=LIMITS, peak_memory_bytes=peak).error.code == code
+
+
 @pytest.mark.parametrize("code", ["CANCELLED", "TIMEOUT", "INTERNAL", "ENGINE_MISMATCH", "nonsense", 7, None])
 def test_a_guest_cannot_choose_a_code_that_is_not_its_own(code):
     assert read({"ok": False, "error": {"code": code, "name": "Error", "message": "m"}}).error.code == "SCRIPT_ERROR"

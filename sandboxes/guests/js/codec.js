@@ -43,7 +43,8 @@ const step = (key) => typeof key === 'number' ? `[${key}]` : match(IDENTIFIER, k
 const pathOf = (frame, root) => {
   let path = '';
   for (let at = frame; at !== null; at = at.up) if (at.at !== undefined) path = step(at.at) + path;
-  return textSlice(root + path, 0, 400);
+  const whole = root + path;
+  return whole.length > 160 ? `${textSlice(whole, 0, 80)}…${textSlice(whole, -60)}` : whole;
 };
 
 /** A container being written. Its child frame is kept for the next sibling: a list of records costs one, not thousands. */

@@ -55,7 +55,13 @@ const openCalls = () => {
   return split;
 };
 
+let isRejectionLost = false; // there was no memory to remember one
+
 const rejected = (promise, reason, isHandled) => {
-  if (isHandled) mapDelete(unhandled, promise);
-  else mapSet(unhandled, promise, reason);
+  try {
+    if (isHandled) mapDelete(unhandled, promise);
+    else mapSet(unhandled, promise, reason);
+  } catch {
+    isRejectionLost = true;
+  }
 };

@@ -82,6 +82,7 @@ const encodeEnd = (value, state) => {
 };
 
 const unhandledReport = (open, json) => {
+  if (isRejectionLost) return OUT_OF_MEMORY;
   let first, found = false;
   mapEach(unhandled, (reason) => {
     if (!found) first = reason;
@@ -104,3 +105,7 @@ const unawaitedReport = (open, json) => {
 const successText = (done, open) =>
   `{"ok":true,"value":${done.json},"returned":${done.returned},"lossy":${listJson(done.lossy, rowJson)},` +
   `"state":${done.kept},"hints":${hintsJson()},${callsJson(open)}}`;
+
+// Ready made: when this is needed there may be no memory left to make it.
+const OUT_OF_MEMORY = '{"ok":false,"error":{"code":"MEMORY_LIMIT","name":"InternalError","message":"out of memory"},' +
+  '"inflight":[],"losers":[]}';

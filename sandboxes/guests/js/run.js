@@ -12,10 +12,6 @@ const begin = (init) => {
   if (state !== null) pinned('state', state);
 };
 
-// Ready made: when this is needed there may be no memory left to make it.
-const OUT_OF_MEMORY = '{"ok":false,"error":{"code":"MEMORY_LIMIT","name":"InternalError","message":"out of memory"},' +
-  '"inflight":[],"losers":[]}';
-
 /** Run the script to its end and give the report; the promise is always fulfilled. */
 const run = async (code, init) => {
   try {
