@@ -18,7 +18,7 @@ from sandboxes.errors import (
     UnawaitedCall,
     UnhandledRejection,
 )
-from sandboxes.quickjs.hints import runtime_hint, syntax_hint
+from sandboxes.quickjs.hints import is_absent_name, runtime_hint, syntax_hint
 from sandboxes.quickjs.kinds import guess_kind, refusal_hint
 from sandboxes.quickjs.source import Source
 
@@ -122,6 +122,8 @@ def _foreign_hint(
     ):
         return None
     kind = guess_kind(source.code, line=line)
+    if kind == "prose" and is_absent_name(str(told.get("message"))):
+        return None
     if kind in ("prose", "json") and cls is ScriptSyntaxError and not _is_first_line(told, source=source):
         return None
     return None if kind is None else refusal_hint(kind)

@@ -135,6 +135,11 @@ _IMPORT = re.compile(r"^\s*import\b")
 _EXPORT = re.compile(r"^\s*export\b")
 
 
+def is_absent_name(message: str) -> bool:
+    """Is it about a name that other engines have and this one does not?"""
+    return message.endswith(" is not defined") and message.split(" ", 1)[0] in ABSENT
+
+
 def runtime_hint(*, name: str, message: str, line: str | None, column: int | None = None) -> str | None:
     """Say what to do about an error that was thrown while the script ran; None when nothing better is known."""
     if name == "SyntaxError" and _JSON_ERROR.match(message) and (line is None or "parse" in line or "JSON" in line):

@@ -71,6 +71,7 @@ _TYPESCRIPT = (
 )
 _HTML = re.compile(r"<(?:!doctype|html|head|body|div|p|span|table|svg|script|\?xml)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_WORDS_APART = re.compile(r"\w[\w'’]*[,.;:!?]*\s+\w")
 _CODE_MARKS = re.compile(r"[;{}=\[\]<>]|=>|\w\(|\)\s*\.")
 _KEYWORDS = frozenset(
     [
@@ -153,4 +154,6 @@ def _is_prose(line: str) -> bool:
         return False
     if re.fullmatch(r"\w+[.!?]?", line):
         return True
-    return len(words) >= 2 and _CODE_MARKS.search(line.rstrip(".!?:")) is None and not line.startswith(("//", "/*"))
+    if _WORDS_APART.search(line) is None or line.startswith(("//", "/*")):
+        return False
+    return _CODE_MARKS.search(line.rstrip(".!?:")) is None

@@ -200,9 +200,20 @@ def test_what_is_not_javascript_in_kind_is_told_so(code, part):
     assert part in ran.error.hint, ran.error.as_dict()
 
 
-def test_a_plain_mistake_on_the_first_line_is_not_called_foreign():
-    ran = run("return totl.length")
-    assert ran.code == "SCRIPT_ERROR" and "never declared" in ran.error.hint
+@pytest.mark.parametrize(
+    ("code", "part"),
+    [
+        ("return totl.length", "never declared"),
+        ("rows.length", "never declared"),
+        ("process.env", "Node.js"),
+        ("process", "Node.js"),
+        ("window", "browser"),
+        ("fx_echo({})", "tools.fx_echo("),
+    ],
+)
+def test_a_plain_mistake_on_the_first_line_is_not_called_foreign(code, part):
+    ran = run(code)
+    assert ran.code == "SCRIPT_ERROR" and part in ran.error.hint
 
 
 # ── A whole that is one function ────────────────────────────────────────────────────────────────
