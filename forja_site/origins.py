@@ -1,4 +1,4 @@
-"""Sockets are opened by our own pages only: browsers send cookies with any page's socket, so its origin must be ours."""
+"""Sockets are opened by our own pages only: cookies travel with any page's socket, so its origin must be ours."""
 
 from __future__ import annotations
 

@@ -230,8 +230,9 @@ class Page:
             pieces += [rendering.counts_html(counts), *self._rail()] if self.view != "run" else []
         waiting = [number for number, shown in self.cards.items() if not shown.ended]
         if counts["queued"] and waiting:
+            line = queue.line_up()
             for run in card_rows.rows(self.session).filter(number__in=waiting, status="queued"):
-                pieces += self._place(self._card(run))
+                pieces += self._place(Card(run=run, viewer=self.viewer, line=line))
         return pieces
 
     def _rail(self) -> list[str]:

@@ -10,7 +10,8 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from runs.cards import CallView, Card
+from runs.card_calls import CallView
+from runs.cards import Card
 from runs.printed import Chunk
 from runs.session_list import Entry
 

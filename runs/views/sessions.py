@@ -108,7 +108,7 @@ def _session_page(request: HttpRequest, session: Session, form: RunForm, *, stat
     context = {
         **_composer_context(session, form, config),
         "rail": session_list.rail(user, session, most=RAIL),
-        "cards": [Card(run=run, viewer=Viewer(user=user)) for run in found[:CARDS]],
+        "cards": _cards(found[:CARDS], Viewer(user=user)),
         "counts": queue.counts(session),
         "older": found[CARDS - 1].pk if len(found) > CARDS else None,
         "before": before,
@@ -121,6 +121,11 @@ def _session_page(request: HttpRequest, session: Session, form: RunForm, *, stat
     if "calls" in request.GET:
         remember(response, CALLS_COOKIE, calls_view)
     return response
+
+
+def _cards(runs: list[Run], viewer: Viewer) -> list[Card]:
+    line = queue.line_up() if any(run.status == Run.Status.QUEUED for run in runs) else []
+    return [Card(run=run, viewer=viewer, line=line) for run in runs]
 
 
 def _composer_context(session: Session, form: RunForm, config: Config) -> dict[str, Any]:

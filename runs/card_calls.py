@@ -1,0 +1,98 @@
+"""The nested calls of a card: a bounded list, and when each was at work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from runs import lanes
+from runs.card_head import CardHead
+from runs.card_rows import calls_of, waits_of
+from runs.figures import arguments_words
+from runs.models import NestedCall
+
+CARD_CALLS = 60
+PAGE_CALLS = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallView:
+    call: NestedCall
+    bar: lanes.Bar
+    arguments: str
+
+    @property
+    def duration_ms(self) -> float | None:
+        return self.call.duration_ms
+
+
+@dataclass(kw_only=True)
+class CardCalls(CardHead):
+    """What a card shows of its run's calls."""
+
+    @cached_property
+    def most_calls(self) -> int:
+        return PAGE_CALLS if self.viewer.full else CARD_CALLS
+
+    @cached_property
+    def call_rows(self) -> Sequence[NestedCall]:
+        return calls_of(self.run, most=self.most_calls) if self.run.calls_started else []
+
+    @cached_property
+    def queued_ms(self) -> dict[int, float]:
+        """How long each ended call waited for one of the run's slots before it started."""
+        if self.queued is None:
+            self.queued = waits_of(self.run) if self.run.calls_started else {}
+        return self.queued
+
+    def span_of(self, call: NestedCall) -> lanes.Span:
+        """When a call was at work. One that still waits or runs is drawn from when it was asked for."""
+        start = call.offset_ms + self.queued_ms.get(call.seq, 0.0)
+        is_open = call.status == NestedCall.Status.RUNNING and call.duration_ms is None
+        return lanes.Span(
+            seq=call.seq, status=call.status, start=start, end=None if is_open else start + (call.duration_ms or 0.0)
+        )
+
+    @property
+    def spans(self) -> list[lanes.Span]:
+        return [self.span_of(call) for call in self.call_rows]
+
+    @cached_property
+    def scale_ms(self) -> float:
+        if self.is_live:
+            return lanes.live_scale_ms(self.running_ms)
+        return lanes.round_scale(self.spans)
+
+    @property
+    def calls(self) -> list[CallView]:
+        return self.call_views(self.call_rows)
+
+    def call_views(self, rows: Sequence[NestedCall]) -> list[CallView]:
+        return [
+            CallView(
+                call=call,
+                bar=lanes.bar_of(self.span_of(call), scale_ms=self.scale_ms, now_ms=self.running_ms),
+                arguments=arguments_words(getattr(call, "arguments_start", None)),
+            )
+            for call in rows
+        ]
+
+    @property
+    def calls_earlier(self) -> int:
+        return max(0, self.run.calls_started - len(self.call_rows))
+
+    @property
+    def calls_at_once(self) -> int:
+        return lanes.most_at_once(self.spans, now_ms=self.running_ms)
+
+    @property
+    def calls_stopped(self) -> int:
+        run = self.run
+        return max(0, run.calls_started - run.calls_finished - run.calls_refused) if run.is_terminal else 0
+
+    @cached_property
+    def overview(self) -> lanes.Overview | None:
+        if self.is_live:
+            return None
+        return lanes.overview(self.spans)
