@@ -118,4 +118,4 @@ def test_the_pins_are_those_that_were_asked_for() -> None:
     for line in asked.splitlines():
         if "==" in line and not line.startswith("#"):
             package, _, version = line.partition("==")
-            assert pins[package.lower()] == version
+            assert pins[package.partition("[")[0].lower()] == version

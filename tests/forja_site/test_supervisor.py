@@ -120,6 +120,8 @@ def test_it_stops_everything_on_a_signal_also_with_a_script_and_a_wait_open(
     own_forja: LiveForja, number: signal.Signals
 ) -> None:
     own_forja.start()
+    # The first run of a home waits for the engine to be compiled, and this is to be about one that loops.
+    own_forja.run("return 1")
     waiter = threading.Thread(target=wait_for_an_endless_run, args=(own_forja,))
     waiter.start()
     wait_until(lambda: bool(own_forja.client.get("/api/runs?status=running").json()["items"]), 20)
@@ -170,6 +172,7 @@ def serve(forja: LiveForja, *, command: list[str] | None = None, before: object 
 
 def test_nothing_survives_the_supervisor_when_it_is_killed(own_forja: LiveForja) -> None:
     own_forja.start()
+    own_forja.run("return 1")
     own_forja.start_run(ENDLESS, timeoutMs=30_000)
     wait_until(lambda: bool(own_forja.client.get("/api/runs?status=running").json()["items"]), 20)
     assert own_forja.process is not None

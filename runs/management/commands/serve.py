@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
@@ -47,7 +47,15 @@ class Command(BaseCommand):
         except CannotStart as error:
             print(f"Forja cannot start. {error}", file=sys.stderr)
             status = 1
-        sys.exit(status)
+        _leave(status)
+
+
+def _leave(status: int) -> NoReturn:
+    """End at once: nothing here is left to be saved, and taking Django apart takes a second of the five to stop in."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(status)
 
 
 def say(line: str) -> None:
