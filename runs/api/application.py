@@ -151,6 +151,6 @@ def _headers(reply: HttpResponseBase) -> list[tuple[bytes, bytes]]:
     headers += _COMMON_HEADERS
     if not reply.has_header("Content-Security-Policy"):
         headers.append((b"Content-Security-Policy", _CSP))
-    if isinstance(reply, HttpResponse):
+    if isinstance(reply, HttpResponse) and reply.status_code != 204:
         headers.append((b"Content-Length", str(len(reply.content)).encode()))
     return headers

@@ -53,7 +53,8 @@ def _invalid_parameter(error: ValidationError) -> InvalidInput:
 
 
 def _reply(error: ForjaError) -> HttpResponse:
-    status = error.http_status if error.http_status >= 400 else 500
+    # A script's error has no status of its own: met at the door, it is the request that was wrong.
+    status = error.http_status if error.http_status >= 400 else 400
     reply = json_reply({"error": error.as_dict()}, status=status)
     if status == 401:
         reply["WWW-Authenticate"] = "Bearer"

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from runs.api.database import writing
-from runs.models import NestedCall, Run
+from runs.models import NestedCall, Run, Session
 from tests.runs.api.ending import end_run, start_run
 from tests.runs.factories import queued_run
 
@@ -80,6 +80,28 @@ def test_another_body_under_the_same_key_is_a_conflict(api, room):
     refused = api.refused("POST", f"/api/sessions/{room.id}/runs", json=other, headers=headers)
     assert refused[:2] == (409, "CONFLICT")
     assert Run.objects.count() == 1
+
+
+@pytest.mark.parametrize("key", ["", "x" * 201, "a\x01b"])
+def test_an_impossible_key_is_refused_by_name(api, room, key):
+    headers = {"Idempotency-Key": key}
+    status, code, error = api.refused("POST", f"/api/sessions/{room.id}/runs", json=CODE, headers=headers)
+    assert (status, code, error["field"]) == (400, "INVALID_INPUT", "Idempotency-Key")
+
+
+def test_a_key_is_the_sessions_own(api, room, user):
+    headers = {"Idempotency-Key": "k1"}
+    second = Session.objects.create(owner=user)
+    ids = [api.post(f"/api/sessions/{one.id}/runs", CODE, headers=headers).json()["id"] for one in (room, second)]
+    assert len(set(ids)) == 2
+
+
+def test_a_repeated_request_waits_for_the_same_run(api, room):
+    headers = {"Idempotency-Key": "k1"}
+    first = api.post(f"/api/sessions/{room.id}/runs", CODE, headers=headers).json()
+    end_run(Run.objects.get(id=first["id"]))
+    again = api.post(f"/api/sessions/{room.id}/runs?wait=5", CODE, headers=headers)
+    assert (again.status_code, again.json()["id"], again.json()["status"]) == (200, first["id"], "succeeded")
 
 
 def test_it_refuses_a_run_when_the_queue_is_full_and_says_when_to_come_back(api, room):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
 import signal
@@ -112,6 +113,14 @@ def test_a_download_arrives_whole(server):
     with httpx.stream("GET", f"http://127.0.0.1:{server.port}/download", timeout=60) as reply:
         size = sum(len(part) for part in reply.iter_raw())
     assert size >= 4_000 * 65_536
+
+
+def test_one_connection_serves_downloads_and_small_replies_in_turn(server):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    for path in ("/download", "/", "/download", "/"):
+        connection.request("GET", path)
+        size = len(connection.getresponse().read())
+        assert size == (4_000 * 65_536 if path == "/download" else 1)
 
 
 def test_what_is_no_http_is_refused_in_the_shape(server):
