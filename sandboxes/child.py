@@ -114,6 +114,7 @@ Started = Future[subprocess.Popen[bytes]]
 
 class _Spawner:
     def __init__(self) -> None:
+        self._orders: queue.SimpleQueue[tuple[Begin, Started]] | None = None
         self._reset()
         os.register_at_fork(after_in_child=self._reset)
 
@@ -122,13 +123,13 @@ class _Spawner:
             if self._orders is None:
                 self._orders = queue.SimpleQueue()
                 threading.Thread(target=self._serve, args=(self._orders,), name="forja-spawner", daemon=True).start()
-        started: Started = Future()
-        self._orders.put((begin, started))
+            started: Started = Future()
+            self._orders.put((begin, started))
         return started.result()
 
     def _reset(self) -> None:
         self._lock = threading.Lock()
-        self._orders: queue.SimpleQueue[tuple[Begin, Started]] | None = None
+        self._orders = None
 
     @staticmethod
     def _serve(orders: queue.SimpleQueue[tuple[Begin, Started]]) -> None:
@@ -136,7 +137,7 @@ class _Spawner:
             begin, started = orders.get()
             try:
                 started.set_result(begin())
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - raised where it was asked for
                 started.set_exception(error)
             del begin, started
 

@@ -42,6 +42,7 @@ class QuickJS:
         self._slots = slots
         self._label = instance
         self._checked: tuple[int, int, int] | None = None
+        self._idle: list[Room] = []
         self._reset()
         os.register_at_fork(after_in_child=self._reset)
 
@@ -151,5 +152,5 @@ class QuickJS:
         """Start without rooms; a forked child must not use its parent's."""
         self._lock = threading.Lock()
         self._free = threading.BoundedSemaphore(self._slots)
-        self._idle: list[Room] = []
+        self._idle = []
         self._is_closed = False

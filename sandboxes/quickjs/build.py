@@ -34,17 +34,32 @@ _OURS = ("shim.c", "engine.c")
 _THEIRS = ("libregexp.c", "libunicode.c", "dtoa.c")
 # Names are relative to the source folder, so that no path of this machine reaches the result.
 _FLAGS = (
-    "-target wasm32-wasi -mexec-model=reactor -O2 -fno-strict-aliasing -funsigned-char -fwrapv"
-    " -fno-sanitize=undefined -D_GNU_SOURCE -DQUICKJS_NG_BUILD -D_WASI_EMULATED_PROCESS_CLOCKS"
-    " -D_WASI_EMULATED_SIGNAL -lwasi-emulated-process-clocks -lwasi-emulated-signal -I."
-    " -Wl,-z,stack-size=2097152 -Wl,--export=__stack_pointer -Wl,--strip-all -Wno-everything"
-).split()
+    "-target",
+    "wasm32-wasi",
+    "-mexec-model=reactor",
+    "-O2",
+    "-fno-strict-aliasing",
+    "-funsigned-char",
+    "-fwrapv",
+    "-fno-sanitize=undefined",
+    "-D_GNU_SOURCE",
+    "-DQUICKJS_NG_BUILD",
+    "-D_WASI_EMULATED_PROCESS_CLOCKS",
+    "-D_WASI_EMULATED_SIGNAL",
+    "-lwasi-emulated-process-clocks",
+    "-lwasi-emulated-signal",
+    "-I.",
+    "-Wl,-z,stack-size=2097152",
+    "-Wl,--export=__stack_pointer",
+    "-Wl,--strip-all",
+    "-Wno-everything",
+)
 
 Say = Callable[[str], None]
 
 # Stands in for the source package's build backend: pip insists on its metadata before it hands over a source
 # package, and this way nothing that the package brings is executed.
-_STAND_IN = '''\
+_STAND_IN = """\
 import pathlib
 def get_requires_for_build_wheel(config_settings=None):
     return []
@@ -53,7 +68,7 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     folder.mkdir()
     (folder / "METADATA").write_text("Metadata-Version: 2.1\\nName: {package}\\nVersion: {version}\\n")
     return folder.name
-'''
+"""
 
 
 def build(*, into: Path = DEFAULT_FOLDER, say: Say = print) -> Path:

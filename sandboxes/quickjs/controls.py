@@ -29,9 +29,7 @@ def controls(limits: Limits, *, host: str) -> dict[str, Control]:
             applied=True,
             how="a VM has one thread; its share of that core is not limited",
         ),
-        "processes": Control(
-            requested="none", applied=True, how=f"{_ONE_FUNCTION}: nothing can be started"
-        ),
+        "processes": Control(requested="none", applied=True, how=f"{_ONE_FUNCTION}: nothing can be started"),
         "time": Control(
             requested=f"{limits.timeout_ms:,} ms, waiting for tools included",
             applied=True,

@@ -9,7 +9,16 @@ from typing import IO, Any
 
 from sandboxes.base import MAX_TOOL_RESULT_BYTES, MIB
 from sandboxes.quickjs.answers import Answer
-from sandboxes.quickjs.order import END_KINDS, MAX_MESSAGE_BYTES, MAX_REPORT_BYTES, OP_CALL, OP_OUTPUT, OP_PROGRESS, End, Order
+from sandboxes.quickjs.order import (
+    END_KINDS,
+    MAX_MESSAGE_BYTES,
+    MAX_REPORT_BYTES,
+    OP_CALL,
+    OP_OUTPUT,
+    OP_PROGRESS,
+    End,
+    Order,
+)
 
 # To the child
 JOB, SETTLE, STOP = 11, 12, 13

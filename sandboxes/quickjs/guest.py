@@ -141,7 +141,7 @@ class BoundGuest:
         function = self._functions.get(name) or self._function(name)
         values, results = self._values, self._results
         for index, argument in enumerate(arguments):
-            value = values[index]
+            value: Any = values[index]
             if type(argument) is float:
                 value.kind, value.of.f64 = _F64, argument
             else:

@@ -30,6 +30,9 @@ READY_SECONDS = 20.0
 TIMEOUT_GRACE_SECONDS = 0.75
 CANCEL_GRACE_SECONDS = 0.5
 
+# A killed child can take a job in its last moment; so soon, and without a word, it never began it.
+DYING_SECONDS = 0.1
+
 _MESSAGES = (OP_CALL, OP_OUTPUT, OP_PROGRESS)
 
 
@@ -53,6 +56,7 @@ class EngineProcess:
         self._closing = threading.Lock()
         self._writing = threading.Lock()
         self._runs = 0
+        self.is_broken = False
         self._wait_ready()
 
     @property
@@ -85,6 +89,7 @@ class EngineProcess:
             return frames.read(_pipe(self._process.stdout), most=frames.MAX_FROM_CHILD)
         except (frames.BadFrame, OSError, ValueError) as error:
             log.warning("the engine's process broke its protocol: %s", error)
+            self.is_broken = True
             return None
 
     def kill(self) -> None:
@@ -120,6 +125,7 @@ class ProcessRun:
         self._lock = threading.Lock()
         self._engine: EngineProcess | None = None
         self._number = 0
+        self._has_spoken = False
         self._stop: StopReason | None = None
         self._forced: EndKind | None = None
         self._alarms: list[Alarm] = []
@@ -165,40 +171,41 @@ class ProcessRun:
         self._force("killed")
 
     def _run(self) -> End:
-        if not self._start():
-            return End(kind="cancelled")
-        engine = self._engine
-        while engine is not None and (frame := engine.read()) is not None:
+        end = self._try(self._room.engine) or self._try(self._room.renew())
+        return end or End(kind="killed")
+
+    def _try(self, engine: EngineProcess) -> End | None:
+        """Run it in this child; None when the child turned out to be gone, or dying, before anything had happened."""
+        with self._lock:
+            if self._stop is not None:
+                return End(kind=self._stop)
+            self._engine, self._number = engine, engine.next_run()
+        sent_at = time.monotonic()
+        self._kill_at(sent_at + self._order.timeout_ms / 1000 + TIMEOUT_GRACE_SECONDS, "timeout")
+        try:
+            engine.write(frames.pack(frames.JOB, self._number, frames.pack_order(self._order)))
+        except OSError:
+            return End(kind=self._forced) if self._forced else None
+        if (end := self._listen(engine)) is not None:
+            return end
+        was_dying = time.monotonic() - sent_at < DYING_SECONDS and not (self._has_spoken or engine.is_broken)
+        if was_dying and self._forced is None:
+            return None
+        self._forced = self._forced or "killed"
+        return End(kind=self._forced)
+
+    def _listen(self, engine: EngineProcess) -> End | None:
+        """Pass on what the child says about this run until it tells the end; None when it falls silent for good."""
+        while (frame := engine.read()) is not None:
             kind, number, payload = frame
             if number != self._number:
                 continue
+            self._has_spoken = True
             if kind in _MESSAGES:
                 self._take([(kind, payload)])
             elif kind == frames.ENDED:
                 return self._read_end(payload)
-        self._forced = self._forced or "killed"
-        return End(kind=self._forced)
-
-    def _start(self) -> bool:
-        """Send the job; false when a stop was asked for before. A child that has died meanwhile is replaced."""
-        engine = self._room.engine
-        try:
-            return self._send_job(engine)
-        except OSError:
-            engine = self._room.renew()
-        try:
-            return self._send_job(engine)
-        except OSError as error:
-            raise EngineUnavailable("the engine's process ends as soon as it is started") from error
-
-    def _send_job(self, engine: EngineProcess) -> bool:
-        with self._lock:
-            if self._stop is not None:
-                return False
-            self._engine, self._number = engine, engine.next_run()
-        self._kill_at(time.monotonic() + self._order.timeout_ms / 1000 + TIMEOUT_GRACE_SECONDS, "timeout")
-        engine.write(frames.pack(frames.JOB, self._number, frames.pack_order(self._order)))
-        return True
+        return None
 
     def _read_end(self, payload: bytes) -> End:
         try:

@@ -54,9 +54,7 @@ class Ended(Exception):
 class Script:
     """One run. `stop` may come from any thread; nothing of the script runs after `run` returned or raised."""
 
-    def __init__(
-        self, *, slot: Slot, order: Order, answers: Answers, deliver: Callable[[list[Message]], None]
-    ) -> None:
+    def __init__(self, *, slot: Slot, order: Order, answers: Answers, deliver: Callable[[list[Message]], None]) -> None:
         self.reason: StopReason | None = None
         self._slot = slot
         self._order = order
@@ -95,9 +93,8 @@ class Script:
     def clear(self) -> None:
         """Throw the VM away and make the slot's next one."""
         if self._vm is not None:
-            self._vm.close()
+            self._slot.retire(self._vm)
             self._vm = None
-        self._slot.prepare()
 
     # ── In the VM ──────────────────────────────────────────────────────────────────────────────
 

@@ -26,6 +26,7 @@ class Alarm:
 class Watchdog:
     def __init__(self, *, name: str = "forja-watchdog") -> None:
         self._name = name
+        self._thread: threading.Thread | None = None
         self._reset()
         # A forked child has the heap but not the thread: it starts with an empty one.
         os.register_at_fork(after_in_child=self._reset)
@@ -46,7 +47,7 @@ class Watchdog:
         self._changed = threading.Condition(threading.Lock())
         self._heap: list[tuple[float, int, Alarm]] = []
         self._order = itertools.count()
-        self._thread: threading.Thread | None = None
+        self._thread = None
 
     def _watch(self) -> None:
         while True:
