@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from runs import card_rows, journal, queue, rendering, session_list
 from runs.cards import CARD_CALLS, PAGE_CALLS, Card, Viewer
 from runs.models import Run, RunEvent, Session
-from runs.printed import LIVE_CHUNKS, Chunk, chunk_of, merged
+from runs.printed import LIVE_CHUNKS, chunk_of, last_pieces, merged
 
 MAX_TOLD_CARDS = 200
 MAX_CARDS = 40
+FRAME_CHUNKS = 10
 MAX_EVENTS = 1_000
 """Further behind than this, a card is drawn anew instead of event by event."""
 WHOLE_KINDS = frozenset({"started", "finished", "approval_requested", "approved", "denied", "cancel_requested"})
@@ -183,7 +184,9 @@ class Page:
             shown.has_output = True
             shown.chunks = deque((chunk.key, bool(chunk.omitted)) for chunk in card.output)
             return [rendering.slot(card, "output")]
-        chunks = _last_part(merged([chunk_of(event) for event in events]))
+        chunks = merged([chunk_of(event) for event in events])
+        total = sum(len(chunk.text) + chunk.omitted for chunk in chunks)
+        chunks = last_pieces(chunks, total=total, most=FRAME_CHUNKS)
         shown.chunks.extend((chunk.key, bool(chunk.omitted)) for chunk in chunks)
         pieces: list[str] = [rendering.output_added(card, chunks), rendering.printed_count(card)]
         while len(shown.chunks) > LIVE_CHUNKS:
@@ -248,13 +251,3 @@ class Page:
             return []
         self._queue[card.run.pk] = html
         return [html]
-
-
-def _last_part(chunks: list[Chunk]) -> list[Chunk]:
-    """At most a pane's worth of one frame's pieces: the last ones, saying how much was left out before them."""
-    kept = chunks[-LIVE_CHUNKS // 4 :]
-    left_out = sum(len(chunk.text) + chunk.omitted for chunk in chunks[: len(chunks) - len(kept)])
-    if left_out:
-        first = kept[0]
-        kept[0] = Chunk(stream=first.stream, text=first.text, key=first.key, omitted=first.omitted + left_out)
-    return kept

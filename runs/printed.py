@@ -9,6 +9,8 @@ from runs.models import Run, RunEvent
 from runs.output import output_parts
 
 LIVE_CHUNKS = 40
+READ_EVENTS = 200
+MAX_EVENTS = 1_000
 CHUNK_CHARS = 4_000
 SHOWN_CHARS = 12_000
 
@@ -25,25 +27,32 @@ class Chunk:
 
 def printed(run: Run) -> list[Chunk]:
     """In the order of printing while that is short or live, else each stream's head and tail."""
-    if not run.is_terminal or run.stdout_chars + run.stderr_chars <= SHOWN_CHARS:
-        return merged(live_chunks(run))
+    total = run.stdout_chars + run.stderr_chars
+    if not run.is_terminal:
+        return last_pieces(merged(_pieces(run, READ_EVENTS)), total=total)
+    if total <= SHOWN_CHARS:
+        chunks = merged(_pieces(run, MAX_EVENTS))
+        if sum(len(chunk.text) for chunk in chunks) == total:
+            return chunks
     return [*_ends(run, "stdout"), *_ends(run, "stderr")]
 
 
-def live_chunks(run: Run) -> list[Chunk]:
-    """The last printed pieces the row already counts, in order, each bounded.
+def _pieces(run: Run, most: int) -> list[Chunk]:
+    """The last pieces that the row already counts, in order.
 
     Later events are left for the next read: a page that has them twice would show them twice.
     """
-    events = list(
-        RunEvent.objects.filter(run=run, kind="output", seq__lte=run.last_seq).order_by("-seq")[: LIVE_CHUNKS + 1]
-    )[::-1]
-    chunks = [chunk_of(event) for event in events[-LIVE_CHUNKS:]]
-    if len(events) > LIVE_CHUNKS and chunks:
-        before = sum(len(chunk.text) + chunk.omitted for chunk in chunks)
-        left_out = max(0, run.stdout_chars + run.stderr_chars - before)
-        chunks[0] = replace(chunks[0], omitted=left_out)
-    return chunks
+    events = RunEvent.objects.filter(run=run, kind="output", seq__lte=run.last_seq).order_by("-seq")[:most]
+    return [chunk_of(event) for event in reversed(events)]
+
+
+def last_pieces(chunks: list[Chunk], *, total: int, most: int = LIVE_CHUNKS) -> list[Chunk]:
+    """What a live pane holds of `total` characters: the end, saying how much was left out before it."""
+    kept = chunks[-most:]
+    left_out = total - sum(len(chunk.text) + chunk.omitted for chunk in kept)
+    if kept and left_out > 0:
+        kept[0] = replace(kept[0], omitted=kept[0].omitted + left_out)
+    return kept
 
 
 def chunk_of(event: RunEvent) -> Chunk:

@@ -66,6 +66,7 @@ function say(why) {
 }
 
 function heard() {
+  live.dataset.heard = "";
   heardAt = performance.now();
   heardTime = new Date();
 }

@@ -121,6 +121,14 @@ def test_output_keeps_the_order_of_both_streams(scribe):
     assert len(Markup(html).all("samp", data_stream="stderr", data_label="stderr")) == 1
 
 
+def test_many_small_pieces_of_output_are_all_there_when_the_run_has_ended(scribe):
+    scribe.starts()
+    for number in range(120):
+        scribe.prints(f"{number}\n", "stderr" if number % 2 else "stdout")
+    scribe.ends()
+    assert printed(scribe.html()) == "".join(f"{number}\n" for number in range(120))
+
+
 def test_long_output_shows_both_ends_and_names_the_rest(scribe):
     scribe.starts().ends(stdout_chars=2_000_000, stdout_head="a" * 24_000, stdout_tail="b" * 24_000)
     html = scribe.html()

@@ -19,6 +19,7 @@ from runs.accounts import create_user, end_page_sessions
 from runs.models import Session
 from runs.sessions import create_session
 from tests.runs.page.reading import Markup, printed
+from tests.runs.page.screen import Screen
 from tests.runs.page.scribe import Scribe
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -92,28 +93,39 @@ def quick(monkeypatch):
     monkeypatch.setattr(consumers, "FRAME_S", 0.01)
 
 
+def page_of(scribe):
+    """The parts of a session's page that frames go to."""
+    return (
+        f'<span id="counts"></span><small id="rail-{scribe.run.session_id}"></small>'
+        f'<div id="cards">{scribe.html()}</div>'
+    )
+
+
 def later(work, *arguments):
     return sync_to_async(work, thread_sensitive=False)(*arguments)
 
 
 async def test_a_run_written_by_somebody_else_is_followed_without_gap_or_double(room):
     scribe = await later(lambda: Scribe(room).starts())
+    screen = Screen(await later(lambda: page_of(scribe)))
     async with Visit(room.pk, room.owner) as visit:
-        seen = await visit.opens(scribe)
+        await visit.says({"view": "session", "cards": {scribe.run.id: scribe.run.last_seq}})
 
         def works():
             for number in range(200):
                 scribe.prints(f"\nline {number}")
                 if number % 10 == 0:
                     scribe.calls("read_file", path=f"{number}.txt")
+                    scribe.settles(number // 10 + 1)
             scribe.reports("nearly", 9, 10)
 
         work = asyncio.create_task(later(works))
-        seen += await visit.reads_until("nearly")
+        while "nearly" not in screen.text_of(f"run-{scribe.run.id}-progress"):
+            screen.apply(await visit.reads())
         await work
-    assert printed(seen) == "".join(f"\nline {number}" for number in range(200))
-    calls = Markup(seen).all("li", **{"class": "call"})
-    assert [element["id"].rpartition("-")[2] for element in calls] == [str(seq) for seq in range(1, 21)]
+    assert screen.printed == "".join(f"\nline {number}" for number in range(200))
+    assert [call.attributes["data-status"] for call in screen.calls] == ["succeeded"] * 20
+    assert screen.text_of(f"run-{scribe.run.id}-count") == "20 done"
 
 
 async def test_what_happens_between_the_page_and_its_socket_is_not_missed(room):
