@@ -37,13 +37,17 @@ run: setup ## Set up and start everything; prints a link to sign in
 	@exec $(BIN)/python manage.py serve
 
 test: setup-dev ## Set up and run every test and check
-	@env -u FORJA_HOME -u HOST -u PORT $(BIN)/python -m pytest
-	@$(MAKE) --no-print-directory checks
+	@status=0; \
+	env -u FORJA_HOME -u HOST -u PORT $(BIN)/python -m pytest || status=1; \
+	$(MAKE) --no-print-directory checks || status=1; \
+	exit $$status
 
 checks: setup-dev ## Lint, types, and which module may import which
-	@$(BIN)/ruff check .
-	@$(BIN)/mypy $(TYPED)
-	@$(BIN)/lint-imports
+	@status=0; \
+	$(BIN)/ruff check . || status=1; \
+	$(BIN)/mypy $(TYPED) || status=1; \
+	$(BIN)/lint-imports --no-logo || status=1; \
+	exit $$status
 
 setup: find-python ## Only set up
 	@$(PYTHON) -m forja_site.bootstrap

@@ -182,7 +182,8 @@ class Host(Protocol):
     def call_tool(self, call: ToolCall) -> str:
         """Run a nested call and give its result as JSON text, or raise ToolCallError; called from many threads.
 
-        Runs on even when the job ends first: what it then returns is dropped by the backend and kept as late by the host.
+        Runs on even when the job ends first: what it then returns is dropped by the backend and kept as late by
+        the host.
         """
 
 
