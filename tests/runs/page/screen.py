@@ -33,9 +33,8 @@ class Node:
         return next((node for node in self.elements() if node.id == wanted), None)
 
     def all(self, tag: str, css: str = "") -> list[Node]:
-        return [
-            node for node in self.elements() if node.tag == tag and css in node.attributes.get("class", "").split(" ")
-        ]
+        found = [node for node in self.elements() if node.tag == tag]
+        return [node for node in found if not css or css in node.attributes.get("class", "").split()]
 
 
 class _Builder(HTMLParser):
