@@ -6,13 +6,13 @@ import contextlib
 import fcntl
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from forja_site.config_file import JsonObject, Unreadable, read_tree
 from forja_site.config_rows import BY_KEY
+from forja_site.whole_file import write_whole
 
 
 class NotASwitch(ValueError):
@@ -33,7 +33,8 @@ def write_switch(global_path: Path, key: str, value: bool) -> None:
         tree = read_tree(target, own=True) if target.exists() else JsonObject()
         _refuse_duplicates(tree)
         _set(tree, key.split("."), value)
-        _replace(target, json.dumps(tree, indent=2, ensure_ascii=False) + "\n")
+        mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
+        write_whole(target, json.dumps(tree, indent=2, ensure_ascii=False) + "\n", mode=mode)
 
 
 @contextlib.contextmanager
@@ -65,18 +66,3 @@ def _set(tree: dict[str, Any], parts: list[str], value: bool) -> None:
         _set(tree.setdefault(name, JsonObject()), rest, value)
     else:
         tree[name] = value
-
-
-def _replace(target: Path, text: str) -> None:
-    mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=".config-")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            os.fchmod(file.fileno(), mode)
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise

@@ -26,12 +26,12 @@ from forja_site.supervisor_home import (
     make_secret_key,
     open_home,
     private_folder,
-    write_private,
 )
 from forja_site.supervisor_make import MakeWatch
 from forja_site.supervisor_ready import has_socket, health
 from forja_site.supervisor_samples import fill_workspace
 from forja_site.supervisor_sweep import sweep
+from forja_site.whole_file import write_whole
 
 TICK_S = 0.1
 BROKER_READY_S = 15.0
@@ -167,7 +167,7 @@ class Supervisor:
             prepare()
         finally:
             self._interruptible = False
-        write_private(self._instance.home / "version", self._instance.version + "\n")
+        write_whole(self._instance.home / "version", self._instance.version + "\n")
 
     def _slots(self) -> int:
         return int(effective(self._instance.home / "config.json")["forge.queue.slots"])

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from forja_site.whole_file import write_whole
+
 
 class CannotStart(Exception):
     """Forja cannot start; the message is one sentence for a person, with the way out."""
@@ -118,22 +120,8 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) if part.isdecimal() else 0 for part in version.split("."))
 
 
-def write_private(path: Path, text: str) -> None:
-    """Write a small file that only this user can read, with one rename, so that nobody ever sees half of it."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
 def make_secret_key(home: Path) -> None:
     """Make the key that signs the pages' cookies, once."""
     path = home / "secret-key"
     if not path.is_file() or not path.read_text(encoding="utf-8").strip():
-        write_private(path, secrets.token_urlsafe(48) + "\n")
+        write_whole(path, secrets.token_urlsafe(48) + "\n")

@@ -13,8 +13,9 @@ from django.core.management.base import BaseCommand
 
 from forja_site.supervisor import Instance, serve
 from forja_site.supervisor_database import prepare_database
-from forja_site.supervisor_home import CannotStart, write_private
+from forja_site.supervisor_home import CannotStart
 from forja_site.supervisor_ready import page_address, site_name
+from forja_site.whole_file import write_whole
 from runs import accounts
 
 LINK_MINUTES = 24 * 60
@@ -86,5 +87,5 @@ def keep_admin_token(home: Path) -> Path:
     except (OSError, UnicodeDecodeError):
         kept = ""
     if not kept or accounts.user_of_token(kept) is None:
-        write_private(path, accounts.create_token(user=accounts.first_admin(), name="admin-token") + "\n")
+        write_whole(path, accounts.create_token(user=accounts.first_admin(), name="admin-token") + "\n")
     return path
