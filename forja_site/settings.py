@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
+from kombu import Queue
 
 from forja_site.instance import broker_socket
 
@@ -122,6 +123,9 @@ _SOCKET = os.environ.get("FORJA_SOCKET") or str(broker_socket(FORJA_HOME))
 REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{quote(_SOCKET)}"
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_TASK_IGNORE_RESULT = True
+# A token that is lost costs a second, since workers also look for waiting runs: it needs no acknowledgement.
+CELERY_TASK_DEFAULT_QUEUE = "forja"
+CELERY_TASK_QUEUES = [Queue("forja", no_ack=True)]
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from functools import cache
 
 from runs.configuration import limits_from
 from runs.engines import backend_for
@@ -130,7 +131,7 @@ def execute(run: Run) -> None:
 
 def _run(run: Run, recorder: Recorder) -> Outcome:
     surroundings = surroundings_of(run.session)
-    registry = default_registry()
+    registry = _registry()
     host = RunHost(run=run, recorder=recorder, registry=registry, surroundings=surroundings)
     active.add(run, host, recorder)
     try:
@@ -139,6 +140,11 @@ def _run(run: Run, recorder: Recorder) -> Outcome:
         host.end()
         active.remove(run)
     return _said_why(outcome, run, host)
+
+
+@cache
+def _registry() -> Registry:
+    return default_registry()
 
 
 def _job(run: Run, registry: Registry) -> Job:

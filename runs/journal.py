@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import F
 from django.utils import timezone
 
+from runs import statements
 from runs.models import Run, RunEvent
 
 
@@ -28,15 +28,9 @@ def append(run: Run, entries: Sequence[Entry], *, only_if: Iterable[str] | None 
     Must run inside a transaction. The update of `last_seq` locks the row, so numbers stay gapless
     whichever process writes. `run.last_seq` follows.
     """
-    rows = Run.objects.filter(pk=run.pk)
-    if only_if is not None:
-        rows = rows.filter(status__in=list(only_if))
-    last = run.last_seq + len(entries)
-    # Mostly nobody else wrote since this object was read; then one statement is enough.
-    if not rows.filter(last_seq=run.last_seq).update(last_seq=last, **changes):
-        if not rows.update(last_seq=F("last_seq") + len(entries), **changes):
-            return False
-        last = Run.objects.filter(pk=run.pk).values_list("last_seq", flat=True)[0]
+    last = statements.advance_run(run, by=len(entries), statuses=only_if or (), changes=changes)
+    if last is None:
+        return False
     if entries:
         insert(run, entries, first_seq=last - len(entries) + 1)
     run.last_seq = last
@@ -45,9 +39,8 @@ def append(run: Run, entries: Sequence[Entry], *, only_if: Iterable[str] | None 
 
 def insert(run: Run, entries: Sequence[Entry], *, first_seq: int) -> None:
     """Write entries whose numbers the caller holds already."""
-    RunEvent.objects.bulk_create(
-        RunEvent(run=run, seq=first_seq + index, at=entry.at, kind=entry.kind, data=entry.data)
-        for index, entry in enumerate(entries)
+    statements.insert_events(
+        run, [(seq, entry.at, entry.kind, entry.data) for seq, entry in enumerate(entries, start=first_seq)]
     )
 
 

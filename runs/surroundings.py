@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from django.conf import settings
@@ -16,23 +17,28 @@ from runs.workspaces import Workspace
 from sandboxes.errors import Disabled
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Surroundings:
     """A session's workspace, scratchpad and permissions under the configuration in force."""
 
+    session: Session
     config: Config
     workspace: Workspace
-    scratch: Scratchpad | None
     permissions: Permissions
+
+    @cached_property
+    def scratch(self) -> Scratchpad | None:
+        """Made when a tool first asks for it."""
+        return scratchpad_of(self.session, self.config)
 
 
 def surroundings_of(session: Session) -> Surroundings:
     workspace = workspace_named(config_for(), session.workspace)
     config = config_for(workspace)
     return Surroundings(
+        session=session,
         config=config,
         workspace=workspace,
-        scratch=scratchpad_of(session, config),
         permissions=Permissions(
             allow=tuple(config["permissions.allow"]),
             ask=tuple(config["permissions.ask"]),
