@@ -181,7 +181,6 @@ def make_engine() -> None:
     mark = BUILD / "engine.stamp"
     if os.environ.get("FORJA_ENGINE_PATH") or _text(mark) == _engine_key():
         return
-    say("building the JavaScript engine (about half a minute) …")
     done = subprocess.run([PYTHON, "-m", "sandboxes.quickjs.build"], cwd=ROOT, env=_environment(), check=False)
     if done.returncode != 0:
         raise SetupFailed("The JavaScript engine could not be built; the lines above say why.")

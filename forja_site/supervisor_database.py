@@ -24,7 +24,15 @@ def prepare_database(*, home: Path, written_by: str, say: Say) -> None:
         say(f"The database of version {written_by} is kept as {copy}.")
     say(f"Preparing the database ({pending} steps) …")
     call_command("migrate", verbosity=0, interactive=False)
+
+
+def leave_database() -> None:
+    """Give up this process's connections: the supervisor lives long and needs none."""
+    from django.db import connection
+
     connection.close()
+    if connection.vendor == "postgresql":
+        connection.close_pool()
 
 
 def _pending(connection: Any) -> int:

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from forja_site.supervisor import Instance, serve
-from forja_site.supervisor_database import prepare_database
+from forja_site.supervisor_database import leave_database, prepare_database
 from forja_site.supervisor_home import CannotStart
 from forja_site.supervisor_ready import page_address, site_name
 from forja_site.whole_file import write_whole
@@ -42,7 +42,7 @@ class Command(BaseCommand):
             status = serve(
                 instance,
                 prepare=lambda written_by: prepare_database(home=home, written_by=written_by, say=say),
-                greet=lambda: greeting(home=home, url=instance.url),
+                greet=lambda: _greet(instance),
                 say=say,
             )
         except CannotStart as error:
@@ -63,6 +63,12 @@ def say(line: str) -> None:
     """Print a line at once; a terminal that has gone is no reason to stop."""
     with contextlib.suppress(OSError, ValueError):
         print(line, flush=True)
+
+
+def _greet(instance: Instance) -> list[str]:
+    lines = greeting(home=instance.home, url=instance.url)
+    leave_database()
+    return lines
 
 
 def greeting(*, home: Path, url: str) -> list[str]:
