@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-from runs import lanes
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from runs import labels, lanes
 from runs.card_head import CardHead
 from runs.card_rows import calls_of, waits_of
 from runs.figures import arguments_words
 from runs.models import NestedCall
+from runs.visible import visible
 
 CARD_CALLS = 60
 PAGE_CALLS = 500
@@ -18,13 +23,19 @@ PAGE_CALLS = 500
 
 @dataclass(frozen=True, kw_only=True)
 class CallView:
-    call: NestedCall
-    bar: lanes.Bar
-    arguments: str
+    """One line of the list, in words: a card has many of them, so templates only have to place these."""
 
-    @property
-    def duration_ms(self) -> float | None:
-        return self.call.duration_ms
+    seq: int
+    anchor: str
+    status: str
+    word: str
+    tool: SafeString
+    arguments: SafeString
+    x: str
+    width: str
+    took: str
+    size: str
+    error: dict[str, Any] | None
 
 
 @dataclass(kw_only=True)
@@ -69,14 +80,23 @@ class CardCalls(CardHead):
         return self.call_views(self.call_rows)
 
     def call_views(self, rows: Sequence[NestedCall]) -> list[CallView]:
-        return [
-            CallView(
-                call=call,
-                bar=lanes.bar_of(self.span_of(call), scale_ms=self.scale_ms, now_ms=self.running_ms),
-                arguments=arguments_words(getattr(call, "arguments_start", None)),
-            )
-            for call in rows
-        ]
+        return [self._view(call) for call in rows]
+
+    def _view(self, call: NestedCall) -> CallView:
+        bar = lanes.bar_of(self.span_of(call), scale_ms=self.scale_ms, now_ms=self.running_ms)
+        return CallView(
+            seq=call.seq,
+            anchor=f"{self.anchor}call-{call.seq}",
+            status=call.status,
+            word=labels.word(labels.CALL_STATUS, call.status),
+            tool=visible(call.tool),
+            arguments=visible(arguments_words(getattr(call, "arguments_start", None))),
+            x=str(bar.x),
+            width=str(bar.width),
+            took=took_words(call),
+            size=labels.size(call.bytes) if call.status == NestedCall.Status.SUCCEEDED else "",
+            error=call.error if isinstance(call.error, dict) else None,
+        )
 
     @property
     def calls_earlier(self) -> int:
@@ -96,3 +116,12 @@ class CardCalls(CardHead):
         if self.is_live:
             return None
         return lanes.overview(self.spans)
+
+
+def took_words(call: NestedCall) -> str:
+    """How long a call took; what it says instead while it runs or when it never did."""
+    if call.status == NestedCall.Status.REFUSED:
+        return _("refused")
+    if call.duration_ms is not None:
+        return labels.duration(call.duration_ms)
+    return "…" if call.status == NestedCall.Status.RUNNING else ""

@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from django.db.models import Q
+
 from runs import card_rows, journal, queue, rendering, session_list
 from runs.cards import CARD_CALLS, PAGE_CALLS, Card, Viewer
 from runs.models import Run, RunEvent, Session
@@ -95,22 +97,27 @@ class Page:
 
     def update(self) -> str:
         """Every fragment for what has happened since the last call; empty when nothing has."""
-        shown = Run.objects.filter(session=self.session, number__in=list(self.cards)).values_list("number", "last_seq")
-        behind = [number for number, seq in shown if seq != self.cards[number].seq]
+        behind, new = self._changed()
         pieces: list[str] = []
-        for run in card_rows.rows(self.session).filter(number__in=behind).order_by("number"):
-            pieces.append(self._follow(run))
-        if self.view == "session":
-            new = card_rows.rows(self.session).filter(number__gt=self._newest).order_by("-number")[:MAX_CARDS]
-            for run in reversed(new):
+        runs = card_rows.rows(self.session).filter(number__in=behind + new).order_by("number") if behind or new else ()
+        for run in runs:
+            if run.pk in self.cards:
+                pieces.append(self._follow(run))
+            else:
                 pieces += self._add(run)
                 self._newest = run.pk
         pieces += self._side()
         return rendering.joined(piece for piece in pieces if piece)
 
-    @property
-    def has_active(self) -> bool:
-        return any(not shown.ended for shown in self.cards.values())
+    def _changed(self) -> tuple[list[int], list[int]]:
+        """The cards that are behind, and the runs that have none yet: one light query, mostly with no result."""
+        runs = Run.objects.filter(session=self.session)
+        wanted = Q(number__in=list(self.cards))
+        if self.view == "session":
+            wanted |= Q(number__gt=self._newest)
+        seqs = dict(runs.filter(wanted).order_by("-number").values_list("number", "last_seq")[: 2 * MAX_TOLD_CARDS])
+        behind = [number for number, shown in self.cards.items() if seqs.get(number, shown.seq) != shown.seq]
+        return behind, sorted(number for number in seqs if number not in self.cards)[-MAX_CARDS:]
 
     # ── One card ────────────────────────────────────────────────────────────────────────────────
 
@@ -208,12 +215,12 @@ class Page:
         changed = sorted({event.data["call"] for event in events if event.kind in ("call_started", "call_finished")})
         views = card.call_views(card_rows.calls_of(card.run, most=most, seqs=changed))
         pieces = [
-            rendering.call_changed(card, view) for view in views if shown.first_call <= view.call.seq <= shown.last_call
+            rendering.call_changed(card, view) for view in views if shown.first_call <= view.seq <= shown.last_call
         ]
-        added = [view for view in views if view.call.seq > shown.last_call]
+        added = [view for view in views if view.seq > shown.last_call]
         if added:
             pieces.append(rendering.calls_added(card, added))
-            shown.last_call = added[-1].call.seq
+            shown.last_call = added[-1].seq
         return [*pieces, rendering.calls_count(card)]
 
     def _hold_calls(self, card: Card, shown: Shown) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from django import template
@@ -80,6 +81,11 @@ def limit_rows(limits: Any) -> list[tuple[str, str, str]]:
 @register.simple_tag
 def icon(name: str, css: str = "") -> SafeString:
     """A shape of the sprite; the word always stands beside it."""
+    return _icon(name, css)
+
+
+@lru_cache(maxsize=64)
+def _icon(name: str, css: str) -> SafeString:
     turning = " turning" if name == "running" else ""
     return format_html(
         '<svg class="icon{}{}" viewBox="0 0 16 16" aria-hidden="true"><use href="#i-{}"/></svg>',

@@ -1,4 +1,4 @@
-"""Signing in by a one-use token, from the link or typed in; signing out."""
+"""Signing in by a link, or by a token typed in; signing out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from runs.accounts import redeem_sign_in_link
+from runs.accounts import redeem_sign_in_link, user_of_token
+from runs.models import User
 from runs.views.page import public
 from sandboxes.errors import Unauthenticated
 
@@ -33,15 +34,22 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 
 
 def _redeem(request: HttpRequest, token: str, target: str) -> HttpResponse:
-    try:
-        user = redeem_sign_in_link(token[:MAX_TOKEN_CHARS])
-    except Unauthenticated:
+    user = _user_of(token[:MAX_TOKEN_CHARS], is_typed=request.method == "POST")
+    if user is None:
         # Opening one's own link twice is no error for somebody who is signed in.
         if request.user.is_authenticated and request.method == "GET":
             return redirect(target or "/")
-        return _form(request, target, error=_("This token was used or has expired. Ask for a new link as below."))
+        return _form(request, target, error=_("This token was used or has expired. Make a new one as below."))
     login(request, user)
     return redirect(target or "/")
+
+
+def _user_of(token: str, *, is_typed: bool) -> User | None:
+    """Whose token it is: a link's, or, typed into the form, an API token; those never belong in an address."""
+    try:
+        return redeem_sign_in_link(token)
+    except Unauthenticated:
+        return user_of_token(token) if is_typed else None
 
 
 def _form(request: HttpRequest, target: str, *, error: str = "") -> HttpResponse:

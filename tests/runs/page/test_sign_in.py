@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from runs.accounts import create_sign_in_link, end_page_sessions
+from runs.accounts import create_sign_in_link, create_token, end_page_sessions
 from tests.runs.page.reading import Markup
 
 
@@ -59,8 +59,15 @@ def test_a_wrong_token_is_refused_with_what_to_do(client, db, token):
     answer = client.post("/sign-in/", {"token": token})
     markup = Markup(answer.content.decode())
     assert answer.status_code == 401
-    assert "This token was used or has expired. Ask for a new link as below." in markup.text
+    assert "This token was used or has expired. Make a new one as below." in markup.text
     assert markup.all("input", id="token")[0]["aria-invalid"] == "true"
+
+
+def test_an_api_token_signs_in_by_the_form_and_never_by_an_address(client, owner):
+    token = create_token(user=owner, name="mine")
+    assert client.get(f"/sign-in/?token={token}").status_code == 401
+    assert client.post("/sign-in/", {"token": token}).status_code == 302
+    assert client.get("/").status_code == 200
 
 
 def test_the_form_is_guarded_against_other_sites(owner):
