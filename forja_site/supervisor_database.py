@@ -28,8 +28,9 @@ def prepare_database(*, home: Path, written_by: str, say: Say) -> None:
 
 def leave_database() -> None:
     """Give up this process's connections: the supervisor lives long and needs none."""
-    from django.db import connection
+    from django.db import connections
 
+    connection: Any = connections["default"]
     connection.close()
     if connection.vendor == "postgresql":
         connection.close_pool()
