@@ -24,8 +24,8 @@ LABEL = "FORJA_INSTANCE"
 
 # Address space is generous because an engine reserves 4 GiB per memory without using it.
 _GIB = 1024**3
-ENGINE = {"core": 0, "nofile": 64, "as": 24 * _GIB, "fsize": 0}
-COMPILER = {"core": 0, "nofile": 128, "as": 24 * _GIB}
+ENGINE = {"core": 0, "nofile": 64, "as": 12 * _GIB, "fsize": 0}
+COMPILER = {"core": 0, "nofile": 128, "as": 12 * _GIB}
 
 _LAUNCHER = Path(__file__).resolve().with_name("launcher.py")
 _ROOT = str(_LAUNCHER.parents[1])

@@ -1,8 +1,8 @@
 /* The C side of the JavaScript sandbox: QuickJS-NG behind one imported function and a dozen exports.
  *
  * The guest reaches its host through forja.send(op, ptr, len) and nothing else. There is no file, no
- * network, no random source and no clock: time is a number the host sets (fj_clock), so that a run can
- * be replayed. The prelude (JavaScript) is evaluated once and kept as four functions.
+ * network, no random source and no clock: time is a number the host sets, so that a run can be
+ * replayed. The prelude (JavaScript) is evaluated once and kept as four functions.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,8 +27,10 @@ extern JSValue fj_dependents(JSContext *c, JSValueConst self, int argc, JSValueC
 static JSRuntime *rt;
 static JSContext *ctx;
 static JSValue fn_run, fn_settle, fn_rejected, fn_finish, promise;
-static char *result;
-static size_t result_length;
+static struct {
+  char *text;
+  uint32_t length;
+} result; /* the host reads it from memory, where fj_result says */
 static int64_t clock_us;
 
 /* ── The clock ─────────────────────────────────────────────────────────────────────────────────
@@ -48,7 +50,7 @@ int clock_gettime(clockid_t which, struct timespec *now) {
   return 0;
 }
 
-void EXPORT(fj_clock)(double unix_ms) { clock_us = (int64_t)(unix_ms * 1000.0); }
+static void set_clock(double unix_ms) { clock_us = (int64_t)(unix_ms * 1000.0); }
 
 /* ── Standard streams ──────────────────────────────────────────────────────────────────────────
  * libc's stdio is linked in for the engine's debug dumps, which nothing calls. With these four answering
@@ -78,28 +80,27 @@ __wasi_errno_t __wasi_fd_write(__wasi_fd_t fd, const __wasi_ciovec_t *texts, siz
 
 void *EXPORT(fj_alloc)(int length) { return malloc((size_t)length); }
 void EXPORT(fj_free)(void *text) { free(text); }
-char *EXPORT(fj_ptr)(void) { return result; }
-int EXPORT(fj_len)(void) { return (int)result_length; }
+void *EXPORT(fj_result)(void) { return &result; }
 
 /* Keeps `value` as the UTF-8 text the host reads next; consumes it. */
 static int keep(JSValue value) {
   size_t length = 0;
   const char *text = JS_ToCStringLen(ctx, &length, value);
-  free(result);
-  result = NULL;
-  result_length = 0;
+  free(result.text);
+  result.text = NULL;
+  result.length = 0;
   if (text) {
-    result = malloc(length + 1);
-    if (result) {
-      memcpy(result, text, length + 1);
-      result_length = length;
+    result.text = malloc(length + 1);
+    if (result.text) {
+      memcpy(result.text, text, length + 1);
+      result.length = (uint32_t)length;
     }
     JS_FreeCString(ctx, text);
   } else {
     JS_FreeValue(ctx, JS_GetException(ctx));
   }
   JS_FreeValue(ctx, value);
-  return result ? 0 : -1;
+  return result.text ? 0 : -1;
 }
 
 static int fail(void) {
@@ -166,16 +167,15 @@ int EXPORT(fj_init)(const char *prelude, int length) {
   return 0;
 }
 
-void EXPORT(fj_limits)(int heap_bytes, int stack_bytes) {
+/* ── One run ───────────────────────────────────────────────────────────────────────────────────*/
+
+int EXPORT(fj_run)(const char *code, int code_length, const char *init, int init_length, int heap_bytes,
+                   int stack_bytes, double unix_ms) {
+  JSValue arguments[2];
   JS_UpdateStackTop(rt);
   JS_SetMemoryLimit(rt, (size_t)heap_bytes);
   JS_SetMaxStackSize(rt, (size_t)stack_bytes);
-}
-
-/* ── One run ───────────────────────────────────────────────────────────────────────────────────*/
-
-int EXPORT(fj_run)(const char *code, int code_length, const char *init, int init_length) {
-  JSValue arguments[2];
+  set_clock(unix_ms);
   arguments[0] = JS_NewStringLen(ctx, code, (size_t)code_length);
   arguments[1] = JS_NewStringLen(ctx, init, (size_t)init_length);
   if (JS_IsException(arguments[0]) || JS_IsException(arguments[1])) return fail();
@@ -189,7 +189,7 @@ int EXPORT(fj_run)(const char *code, int code_length, const char *init, int init
 int EXPORT(fj_settle)(int id, int ok, char *json, int length, double unix_ms) {
   JSValue arguments[3] = {JS_NewInt32(ctx, id), JS_NewBool(ctx, ok), JS_NewStringLen(ctx, json, (size_t)length)};
   JSValue answer;
-  fj_clock(unix_ms);
+  set_clock(unix_ms);
   free(json);
   if (JS_IsException(arguments[2])) return fail();
   answer = JS_Call(ctx, fn_settle, JS_UNDEFINED, 3, (JSValueConst *)arguments);

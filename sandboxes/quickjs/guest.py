@@ -25,23 +25,12 @@ except (ImportError, AttributeError):
     HAS_BINDINGS = False
 
 # What the snapshot keeps; the two that begin a module are only there before it.
-KEPT = (
-    "memory",
-    "fj_alloc",
-    "fj_free",
-    "fj_ptr",
-    "fj_len",
-    "fj_limits",
-    "fj_clock",
-    "fj_run",
-    "fj_settle",
-    "fj_pump",
-    "fj_finish",
-    "fj_memory",
-)
-_VOID = frozenset(("_initialize", "fj_free", "fj_limits", "fj_clock"))
+KEPT = ("memory", "fj_alloc", "fj_free", "fj_result", "fj_run", "fj_settle", "fj_pump", "fj_finish", "fj_memory")
+# What every run calls: found when the instance is made, which is while nobody waits.
+_ALWAYS = ("fj_alloc", "fj_run", "fj_pump")
+_VOID = frozenset(("_initialize", "fj_free"))
 _I32, _F64 = 0, 3
-_MOST_ARGUMENTS = 5
+_MOST_ARGUMENTS = 7
 
 
 SendRaw = Callable[[int, int, int], int]
@@ -134,7 +123,7 @@ class BoundGuest:
         self._functions: dict[str, Any] = {}
         self._values = (ffi.wasmtime_val_t * _MOST_ARGUMENTS)()
         self._results = (ffi.wasmtime_val_t * 1)()
-        for name in KEPT[1:]:
+        for name in _ALWAYS:
             self._function(name)
 
     def call(self, name: str, *arguments: int | float) -> int:

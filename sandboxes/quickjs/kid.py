@@ -60,10 +60,7 @@ class Kid:
         self._script: Script | None = None
 
     def warm_up(self) -> None:
-        """Run a script once: what is loaded lazily is then loaded."""
-        script = self._make(0, WARM_UP)
-        script.run()
-        script.clear()
+        self._make(0, WARM_UP).warm_up()
 
     def work(self) -> None:
         """Run the scripts, one after another, in this thread."""

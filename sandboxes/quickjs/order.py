@@ -99,7 +99,7 @@ def order_of(*, job: Job, source: Source) -> Order:
     )
 
 
-# Run once in every new slot: what is loaded lazily is then loaded, and what a short script touches is known.
+# Run once in every new slot.
 WARM_UP = Order(
     code=b"return 1 + 1",
     init=b'{"args":{},"state":{},"seed":0,"tools":[],"stack":262144}',

@@ -39,4 +39,4 @@ ENGINE_NAME = "QuickJS-NG"
 ENGINE_VERSION = "0.17.0"
 
 # Of the finished module: any change of shim, sources, compiler or flags shows here.
-ENGINE_SHA256 = "8902c360181983997a4c632f473cdcb9b94e619bf3ddba0962711a5ba7a2a31a"
+ENGINE_SHA256 = "1801c2dbf3893a2b64265b988179951246fdc3a31578ffdd6673eb20387f4c70"

@@ -90,6 +90,13 @@ class Script:
         self._metrics["cpuMs"] = (time.thread_time() - cpu_began) * 1000
         return End(kind=end.kind, report=end.report, detail=end.detail, metrics=self._metrics | self._outbox.dropped())
 
+    def warm_up(self) -> None:
+        """Run as a new slot's first script: what is loaded lazily is then loaded, and the slot knows its VMs."""
+        self.run()
+        if self._vm is not None:
+            self._slot.learn(self._vm)
+        self.clear()
+
     def clear(self) -> None:
         """Throw the VM away and make the slot's next one."""
         if self._vm is not None:
@@ -103,8 +110,6 @@ class Script:
         started = began
         try:
             self._slot.publish(self)
-            vm.call("fj_limits", self._order.heap_bytes, self._order.stack_bytes)
-            vm.call("fj_clock", float(self._order.clock_ms))
             started = time.monotonic()
             self._metrics["startupMs"] = (started - began) * 1000
             alarm = WATCHDOG.arm(started + self._order.timeout_ms / 1000, self._time_out)
@@ -141,9 +146,10 @@ class Script:
 
     def _begin(self, vm: VM) -> None:
         order = self._order
-        pointer = vm.put(order.code + order.init)
-        status = vm.call("fj_run", pointer, len(order.code), pointer + len(order.code), len(order.init))
-        if status != 0:
+        code = vm.put(order.code + order.init)
+        init = code + len(order.code)
+        limits = (order.heap_bytes, order.stack_bytes, float(order.clock_ms))
+        if vm.call("fj_run", code, len(order.code), init, len(order.init), *limits) != 0:
             raise self._broken(vm)
 
     def _take_answer(self, vm: VM) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import wasmtime
 from sandboxes.base import MIB
 from sandboxes.errors import MemoryLimit
 from sandboxes.quickjs.guest import define_send, guest_of
-from sandboxes.quickjs.pooling import use_pool
+from sandboxes.quickjs.pages import Ranges, populate, written_ranges
 
 # Room above the script's own heap: the module's stack and data, and one tool result on its way in.
 MEMORY_MARGIN_BYTES = 24 * MIB
@@ -36,6 +37,8 @@ _OFF = (
     "wasm_wide_arithmetic",
 )
 
+_RESULT = struct.Struct("<II")
+
 Send = Callable[[int, bytes], int]
 # The guest's own refusal code: the payload was not taken.
 REFUSED = -1
@@ -50,7 +53,6 @@ def make_config() -> wasmtime.Config:
     config.max_wasm_stack = MAX_WASM_STACK_BYTES
     for name in _OFF:
         setattr(config, name, False)
-    use_pool(config)
     return config
 
 
@@ -70,6 +72,8 @@ class Slot:
         linker = wasmtime.Linker(self.engine)
         self._callback = define_send(linker, self._send)
         self._linked = linker.instantiate_pre(self._module)
+        self._result_at = 0
+        self._hot: Ranges = []
         self._using = threading.Lock()
         self._next: VM | None = None
         self._vm: VM | None = None
@@ -84,7 +88,7 @@ class Slot:
         """Give a fresh VM; its epoch deadline stands before anyone can ask for a stop. Waits for the last to go."""
         self._using.acquire()
         try:
-            vm, self._next = self._next or VM(engine=self.engine, linked=self._linked), None
+            vm, self._next = self._next or self._make(), None
             vm.begin(heap_bytes=heap_bytes, send=send)
         except BaseException:
             self._using.release()
@@ -98,9 +102,14 @@ class Slot:
             self._vm = None
             vm.close()
             if not self._is_closed:
-                self._next = VM(engine=self.engine, linked=self._linked)
+                self._next = self._make()
         finally:
             self._using.release()
+
+    def learn(self, vm: VM) -> None:
+        """Take from a short script that has run in this slot what will be the same in every VM."""
+        self._result_at = vm.find_result()
+        self._hot = vm.written()
 
     def publish(self, run: object | None) -> None:
         """Say which run a stop may hit from now on; after `publish(None)` no late stop can hit the next one."""
@@ -123,6 +132,11 @@ class Slot:
             self._next = None
             self.engine.close()
 
+    def _make(self) -> VM:
+        vm = VM(engine=self.engine, linked=self._linked, result_at=self._result_at)
+        vm.populate(self._hot)
+        return vm
+
     def _send(self, op: int, pointer: int, length: int) -> int:
         """The guest's one way out. Nothing may escape: wasmtime keeps exceptions in one place for all threads."""
         try:
@@ -135,12 +149,13 @@ class Slot:
 class VM:
     """A fresh instance. Every call may raise wasmtime.Trap or WasmtimeError; after that it is only good for closing."""
 
-    def __init__(self, *, engine: wasmtime.Engine, linked: Any) -> None:
+    def __init__(self, *, engine: wasmtime.Engine, linked: Any, result_at: int = 0) -> None:
         self._send: Send | None = None
         self._store = wasmtime.Store(engine)
         self._limit_memory(MEMORY_MARGIN_BYTES)
         self._store.set_epoch_deadline(1)
         self._guest = guest_of(linked.instantiate(self._store), self._store)
+        self._result_at = result_at
         self.call = self._guest.call
         self.memory_bytes = self._guest.memory_bytes
         self.read = self._guest.read
@@ -160,8 +175,18 @@ class VM:
 
     def result(self, *, most: int) -> bytes | None:
         """Give the guest's last text; None when it is longer than `most` bytes."""
-        length = self.call("fj_len") & 0xFFFFFFFF
-        return None if length > most else self.read(self.call("fj_ptr") & 0xFFFFFFFF, length)
+        pointer, length = _RESULT.unpack(self.read(self._result_at or self.find_result(), _RESULT.size))
+        return None if length > most else self.read(pointer, length)
+
+    def written(self) -> Ranges:
+        return written_ranges(address=self._guest.base(), length=self.memory_bytes())
+
+    def populate(self, ranges: Ranges) -> None:
+        if ranges:
+            populate(address=self._guest.base(), ranges=ranges)
+
+    def find_result(self) -> int:
+        return self.call("fj_result") & 0xFFFFFFFF
 
     def sent(self, op: int, pointer: int, length: int) -> int:
         return REFUSED if self._send is None else self._send(op, self.read(pointer, length))

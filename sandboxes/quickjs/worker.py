@@ -57,7 +57,7 @@ class ThreadRoom:
             self._slot = Slot(compiled=compiled.path)
         except wasmtime.WasmtimeError as error:
             raise cache.DamagedCache(str(error)[:300]) from error
-        self.begin(WARM_UP, lambda batch: None).run()
+        Script(slot=self._slot, order=WARM_UP, answers=QueuedAnswers(), deliver=lambda batch: None).warm_up()
 
     def begin(self, order: Order, take: Take) -> ThreadRun:
         return ThreadRun(slot=self._slot, order=order, take=take)

@@ -7,7 +7,6 @@ import pytest
 from sandboxes.base import MAX_DEPTH
 from sandboxes.quickjs.bounds import BadMessage, depth_of, read_call, read_progress, read_text
 from sandboxes.quickjs.guest import HAS_BINDINGS, PublicGuest
-from sandboxes.quickjs.pooling import HAS_POOL
 from tests.sandboxes.engine_host import run, wait_for
 
 
@@ -64,15 +63,13 @@ def test_text_is_always_valid():
 
 def test_the_pinned_runtime_has_the_quick_way_in():
     assert HAS_BINDINGS
-    assert HAS_POOL
 
 
 def test_the_public_way_gives_the_same_results(built_engine, engine_cache, monkeypatch):
-    from sandboxes.quickjs import guest, pooling
+    from sandboxes.quickjs import guest
     from sandboxes.quickjs.backend import QuickJS
 
     monkeypatch.setattr(guest, "HAS_BINDINGS", False)
-    monkeypatch.setattr(pooling, "HAS_POOL", False)
     engine = QuickJS(wasm_path=built_engine, cache_dir=engine_cache, host="worker", slots=1, instance="tests")
     try:
         code = "console.log('hi'); const r = await tools.call('t', { n: 1 }); return [r, Date.now() > 0]"
