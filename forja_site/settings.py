@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
-from kombu import Queue
+from kombu.entity import Queue
 
 from forja_site.instance import broker_socket
 
@@ -125,7 +125,7 @@ CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_TASK_IGNORE_RESULT = True
 # A token that is lost costs a second, since workers also look for waiting runs: it needs no acknowledgement.
 CELERY_TASK_DEFAULT_QUEUE = "forja"
-CELERY_TASK_QUEUES = [Queue("forja", no_ack=True)]
+CELERY_TASK_QUEUES = [Queue("forja", no_ack=True)]  # type: ignore[no-untyped-call]
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
