@@ -7,6 +7,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from runs.api.root import api
 from runs.health import health
 
+handler404 = "runs.views.page.not_found"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("api/", api.urls),
     path("health", health, name="health"),

@@ -38,6 +38,8 @@ log = logging.getLogger(__name__)
 class PageConsumer(AsyncWebsocketConsumer):
     """One page. Close codes: 4401 signed out, 4404 the session is gone, 4400 the first message was not understood."""
 
+    # No channel of its own: the hub holds the process's one subscription, and pages outlive a lost broker.
+    channel_layer_alias = "none"
     task: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
@@ -120,6 +122,8 @@ class PageConsumer(AsyncWebsocketConsumer):
 
 class NoSuchPage(AsyncWebsocketConsumer):
     """Refuses sockets of unknown paths."""
+
+    channel_layer_alias = "none"
 
     async def connect(self) -> None:
         await self.close()

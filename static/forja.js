@@ -265,6 +265,7 @@ function openTarget() {
 }
 window.addEventListener("hashchange", openTarget);
 
+document.addEventListener("htmx:afterSettle", refreshed);
 if (live && window.htmx) startLive();
 localise(document);
 refreshed();

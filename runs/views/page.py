@@ -16,7 +16,7 @@ from forja_site.config import Config
 from runs import labels
 from runs.configuration import config_for
 from runs.models import User
-from sandboxes.errors import ForjaError
+from sandboxes.errors import Forbidden, ForjaError, NotFound
 
 YEAR_S = 365 * 24 * 3600
 
@@ -86,8 +86,21 @@ def _next_query(request: HttpRequest) -> str:
     return urlencode({"next": request.get_full_path()})
 
 
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What unknown addresses get."""
+    return problem(request, NotFound("There is no such page.", hint=gettext("Start from the list of sessions.")))
+
+
+def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """What a form gets whose page is older than the last sign-in, or that is not ours at all."""
+    message = gettext("This form belongs to a page that is no longer valid.")
+    return problem(request, Forbidden(message, hint=gettext("Open the page again, then send the form from there.")))
+
+
 def problem(request: HttpRequest, error: ForjaError) -> HttpResponse:
-    """An error as a page."""
+    """An error as a page; inside an open page, the open page anew, which then says the same."""
+    if request.headers.get("HX-Request") == "true":
+        return HttpResponse(status=error.http_status, headers={"HX-Refresh": "true"})
     heading = labels.CODE.get(error.code) or gettext("Something went wrong")
     context = {"heading": heading, "message": error.message, "hint": error.hint}
     return show(request, "problem.html", context, status=error.http_status)

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
 from forja_site.config import Config
 from runs import card_rows, queue, services, session_list
@@ -23,7 +23,7 @@ from runs.rendering import fill
 from runs.sessions import create_session, session_for
 from runs.views.page import page, remember, show, user_of
 from runs.workspaces import DEFAULT_WORKSPACE, workspaces
-from sandboxes.errors import ForjaError, InvalidInput, NotFound
+from sandboxes.errors import ForjaError, InvalidInput
 
 CARDS = 20
 RAIL = 12
@@ -68,7 +68,7 @@ def _workspaces() -> list[str]:
         return [DEFAULT_WORKSPACE]
 
 
-@require_GET
+@require_safe
 @page
 def session_page(request: HttpRequest, session_id: str) -> HttpResponse:
     """One session: composer, and its newest runs as cards."""
@@ -197,8 +197,3 @@ def _told(request: HttpRequest) -> Told:
     if told is None:
         raise InvalidInput("`told` must say which cards the page holds.", field="told")
     return told
-
-
-@page
-def missing(request: HttpRequest, path: str = "") -> HttpResponse:
-    raise NotFound("There is no such page.", hint="Start from the list of sessions.")

@@ -50,5 +50,23 @@ def test_acting_takes_a_token_of_our_own_page(owner, scribe):
 
     guarded = Client(enforce_csrf_checks=True)
     guarded.force_login(owner)
-    assert guarded.post(f"/runs/{scribe.run.id}/cancel/").status_code == 403
+    answer = guarded.post(f"/runs/{scribe.run.id}/cancel/")
+    assert answer.status_code == 403
+    assert "Open the page again, then send the form from there." in answer.content.decode()
     assert guarded.post("/", {"workspace": "default"}).status_code == 403
+
+
+def test_inside_an_open_page_a_refusal_opens_the_page_anew(stranger, scribe):
+    headers = {"HX-Request": "true"}
+    answer = stranger.post(f"/runs/{scribe.run.id}/cancel/", headers=headers)
+    assert (answer.status_code, answer["HX-Refresh"]) == (404, "true")
+    stranger.logout()
+    answer = stranger.post(f"/runs/{scribe.run.id}/cancel/", headers=headers)
+    assert (answer.status_code, answer["HX-Redirect"]) == (401, "/sign-in/")
+
+
+@pytest.mark.parametrize("path", ["/nowhere/", "/sessions/", "/static/nothing.css", "/runs//"])
+def test_an_unknown_address_says_where_to_start(browser, path):
+    answer = browser.get(path)
+    assert answer.status_code == 404
+    assert "Start from the list of sessions." in answer.content.decode()

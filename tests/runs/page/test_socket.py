@@ -183,6 +183,16 @@ async def test_frames_come_at_most_four_times_a_second(room):
         assert frames <= (time.monotonic() - started) / consumers.FRAME_S + 2
 
 
+async def test_without_a_broker_the_page_still_follows_by_reading_now_and_then(room, settings):
+    nowhere = {"hosts": [{"address": "unix:///nowhere/broker.sock"}]}
+    settings.CHANNEL_LAYERS = {"default": settings.CHANNEL_LAYERS["default"] | {"CONFIG": nowhere}}
+    scribe = await later(lambda: Scribe(room).starts())
+    async with Visit(room.pk, room.owner) as visit:
+        await visit.opens(scribe)
+        await later(lambda: scribe.prints("alone\n"))
+        assert "alone" in await visit.reads_until("alone")
+
+
 async def test_it_speaks_the_pages_language(room):
     scribe = await later(Scribe, room)
     async with Visit(room.pk, room.owner, language="es") as visit:
