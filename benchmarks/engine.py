@@ -235,8 +235,8 @@ def run_plainly(vm: VM) -> None:
     """The bare calls of a run: the VM stays open after it."""
     code = vm.put(WARM_UP.code + WARM_UP.init)
     init = code + len(WARM_UP.code)
-    vm.call("fj_run", code, len(WARM_UP.code), init, len(WARM_UP.init), WARM_UP.heap_bytes, WARM_UP.stack_bytes, 0.0)
-    assert vm.call("fj_pump", 1000) == 1
+    limits = (WARM_UP.heap_bytes, WARM_UP.stack_bytes, 0.0)
+    assert vm.call("fj_run", code, len(WARM_UP.code), init, len(WARM_UP.init), *limits) == 1
 
 
 def own_bytes() -> int:

@@ -15,6 +15,8 @@
 
 #define FIRST_COLLECTION_BYTES (1024 * 1024)
 #define SPARE_BYTES (256 * 1024)
+#define INBOX_BYTES 8192
+#define JOBS_PER_PUMP 100000
 
 #define EXPORT(name) __attribute__((export_name(#name))) name
 
@@ -27,10 +29,12 @@ extern JSValue fj_dependents(JSContext *c, JSValueConst self, int argc, JSValueC
 static JSRuntime *rt;
 static JSContext *ctx;
 static JSValue fn_run, fn_settle, fn_rejected, fn_finish, promise;
+/* Where guest and host exchange texts without a call: fj_exchange tells the place, the same in every instance. */
 static struct {
-  char *text;
+  char *text; /* the last result */
   uint32_t length;
-} result; /* the host reads it from memory, where fj_result says */
+  char inbox[INBOX_BYTES]; /* what comes in, when it is short; else the host asks fj_alloc for room */
+} exchange;
 static int64_t clock_us;
 
 /* ── The clock ─────────────────────────────────────────────────────────────────────────────────
@@ -80,27 +84,27 @@ __wasi_errno_t __wasi_fd_write(__wasi_fd_t fd, const __wasi_ciovec_t *texts, siz
 
 void *EXPORT(fj_alloc)(int length) { return malloc((size_t)length); }
 void EXPORT(fj_free)(void *text) { free(text); }
-void *EXPORT(fj_result)(void) { return &result; }
+void *EXPORT(fj_exchange)(void) { return &exchange; }
 
 /* Keeps `value` as the UTF-8 text the host reads next; consumes it. */
 static int keep(JSValue value) {
   size_t length = 0;
   const char *text = JS_ToCStringLen(ctx, &length, value);
-  free(result.text);
-  result.text = NULL;
-  result.length = 0;
+  free(exchange.text);
+  exchange.text = NULL;
+  exchange.length = 0;
   if (text) {
-    result.text = malloc(length + 1);
-    if (result.text) {
-      memcpy(result.text, text, length + 1);
-      result.length = (uint32_t)length;
+    exchange.text = malloc(length + 1);
+    if (exchange.text) {
+      memcpy(exchange.text, text, length + 1);
+      exchange.length = (uint32_t)length;
     }
     JS_FreeCString(ctx, text);
   } else {
     JS_FreeValue(ctx, JS_GetException(ctx));
   }
   JS_FreeValue(ctx, value);
-  return result.text ? 0 : -1;
+  return exchange.text ? 0 : -1;
 }
 
 static int fail(void) {
@@ -169,41 +173,11 @@ int EXPORT(fj_init)(const char *prelude, int length) {
 
 /* ── One run ───────────────────────────────────────────────────────────────────────────────────*/
 
-int EXPORT(fj_run)(const char *code, int code_length, const char *init, int init_length, int heap_bytes,
-                   int stack_bytes, double unix_ms) {
-  JSValue arguments[2];
-  JS_UpdateStackTop(rt);
-  JS_SetMemoryLimit(rt, (size_t)heap_bytes);
-  JS_SetMaxStackSize(rt, (size_t)stack_bytes);
-  set_clock(unix_ms);
-  arguments[0] = JS_NewStringLen(ctx, code, (size_t)code_length);
-  arguments[1] = JS_NewStringLen(ctx, init, (size_t)init_length);
-  if (JS_IsException(arguments[0]) || JS_IsException(arguments[1])) return fail();
-  promise = JS_Call(ctx, fn_run, JS_UNDEFINED, 2, (JSValueConst *)arguments);
-  JS_FreeValue(ctx, arguments[0]);
-  JS_FreeValue(ctx, arguments[1]);
-  return JS_IsException(promise) ? fail() : 0;
-}
-
-/* Answers call `id` at this time of the guest's clock; frees the text. */
-int EXPORT(fj_settle)(int id, int ok, char *json, int length, double unix_ms) {
-  JSValue arguments[3] = {JS_NewInt32(ctx, id), JS_NewBool(ctx, ok), JS_NewStringLen(ctx, json, (size_t)length)};
-  JSValue answer;
-  set_clock(unix_ms);
-  free(json);
-  if (JS_IsException(arguments[2])) return fail();
-  answer = JS_Call(ctx, fn_settle, JS_UNDEFINED, 3, (JSValueConst *)arguments);
-  JS_FreeValue(ctx, arguments[2]);
-  if (JS_IsException(answer)) return fail();
-  JS_FreeValue(ctx, answer);
-  return 0;
-}
-
 /* Runs jobs until the run has its report: what a script left running in the background stops there.
  * 0 pending with nothing left to do, 1 fulfilled, 2 rejected, 3 more jobs wait, -1 a job threw */
-int EXPORT(fj_pump)(int max_jobs) {
+int EXPORT(fj_pump)(void) {
   JSContext *which;
-  int done;
+  int done, left = JOBS_PER_PUMP;
   for (;;) {
     switch (JS_PromiseState(ctx, promise)) {
       case JS_PROMISE_FULFILLED:
@@ -215,11 +189,42 @@ int EXPORT(fj_pump)(int max_jobs) {
       default:
         break;
     }
-    if (max_jobs-- <= 0) return 3;
+    if (left-- <= 0) return 3;
     done = JS_ExecutePendingJob(rt, &which);
     if (done < 0) return fail();
     if (done == 0) return 0;
   }
+}
+
+/* Starts the script and pumps; -2 when it could not be started. */
+int EXPORT(fj_run)(const char *code, int code_length, const char *init, int init_length, int heap_bytes,
+                   int stack_bytes, double unix_ms) {
+  JSValue arguments[2];
+  JS_UpdateStackTop(rt);
+  JS_SetMemoryLimit(rt, (size_t)heap_bytes);
+  JS_SetMaxStackSize(rt, (size_t)stack_bytes);
+  set_clock(unix_ms);
+  arguments[0] = JS_NewStringLen(ctx, code, (size_t)code_length);
+  arguments[1] = JS_NewStringLen(ctx, init, (size_t)init_length);
+  if (JS_IsException(arguments[0]) || JS_IsException(arguments[1])) return fail() - 1;
+  promise = JS_Call(ctx, fn_run, JS_UNDEFINED, 2, (JSValueConst *)arguments);
+  JS_FreeValue(ctx, arguments[0]);
+  JS_FreeValue(ctx, arguments[1]);
+  return JS_IsException(promise) ? fail() - 1 : fj_pump();
+}
+
+/* Answers call `id` at this time of the guest's clock, and pumps; -2 when the answer could not be taken. */
+int EXPORT(fj_settle)(int id, int ok, char *json, int length, double unix_ms) {
+  JSValue arguments[3] = {JS_NewInt32(ctx, id), JS_NewBool(ctx, ok), JS_NewStringLen(ctx, json, (size_t)length)};
+  JSValue answer;
+  set_clock(unix_ms);
+  if (json != exchange.inbox) free(json);
+  if (JS_IsException(arguments[2])) return fail() - 1;
+  answer = JS_Call(ctx, fn_settle, JS_UNDEFINED, 3, (JSValueConst *)arguments);
+  JS_FreeValue(ctx, arguments[2]);
+  if (JS_IsException(answer)) return fail() - 1;
+  JS_FreeValue(ctx, answer);
+  return fj_pump();
 }
 
 /* Asks the prelude for the report of a run that will not settle by itself; `why` is an error code. */

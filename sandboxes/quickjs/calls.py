@@ -79,6 +79,7 @@ class Calls:
         self._emit = emit
         self._open: dict[int, _Call] = {}
         self._waiting: deque[int] = deque()
+        self._to_start: deque[_Call] = deque()
         self._running = 0
         self._accepted = 0
         self.refused = 0
@@ -108,6 +109,15 @@ class Calls:
         self._finish(call, answer)
         self._start_waiting()
 
+    def launch(self) -> None:
+        """Start the tools whose turn has come. Called after the run's lock was let go: their threads wake at once."""
+        while True:
+            try:
+                call = self._to_start.popleft()
+            except IndexError:
+                return
+            TOOL_THREADS.run(lambda call=call: self._answer(_run_tool(self._host, call)))  # type: ignore[misc]
+
     def close(self, call_ids: list[int]) -> None:
         """Stop these calls and report them as cancelled; their tools may take as long as they like."""
         for call_id in call_ids:
@@ -127,7 +137,7 @@ class Calls:
                 continue
             self._running += 1
             call.started_at = time.monotonic()
-            TOOL_THREADS.run(lambda call=call: self._answer(_run_tool(self._host, call)))  # type: ignore[misc]
+            self._to_start.append(call)
 
     def _finish(self, call: _Call, answer: Answered) -> None:
         del self._open[answer.call_id]

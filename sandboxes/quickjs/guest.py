@@ -16,8 +16,18 @@ from wasmtime import _ffi as ffi
 try:
     from wasmtime import _bindings as raw
 
-    _call, _export = raw._wasmtime_func_call, raw._wasmtime_instance_export_get
-    _base, _size = raw._wasmtime_memory_data, raw._wasmtime_memory_data_size
+    def _at_once(function: Any) -> Any:
+        """The same function without letting go of the interpreter's lock: for what takes no time and runs no guest.
+
+        Letting go costs a wait for whichever thread takes it, at each call.
+        """
+        quick = getattr(ctypes.PyDLL(ffi.dll._name), function.__name__)
+        quick.argtypes, quick.restype = function.argtypes, function.restype
+        return quick
+
+    _call = raw._wasmtime_func_call
+    _export = _at_once(raw._wasmtime_instance_export_get)
+    _base, _size = _at_once(raw._wasmtime_memory_data), _at_once(raw._wasmtime_memory_data_size)
     _define = raw._wasmtime_linker_define_func_unchecked
     _Callback = raw.wasmtime_func_unchecked_callback_t
     HAS_BINDINGS = True
@@ -25,9 +35,9 @@ except (ImportError, AttributeError):
     HAS_BINDINGS = False
 
 # What the snapshot keeps; the two that begin a module are only there before it.
-KEPT = ("memory", "fj_alloc", "fj_free", "fj_result", "fj_run", "fj_settle", "fj_pump", "fj_finish", "fj_memory")
-# What every run calls: found when the instance is made, which is while nobody waits.
-_ALWAYS = ("fj_alloc", "fj_run", "fj_pump")
+KEPT = ("memory", "fj_alloc", "fj_free", "fj_exchange", "fj_run", "fj_settle", "fj_pump", "fj_finish", "fj_memory")
+# What every run calls, found when the instance is made, which is while nobody waits.
+_ALWAYS = ("fj_run",)
 _VOID = frozenset(("_initialize", "fj_free"))
 _I32, _F64 = 0, 3
 _MOST_ARGUMENTS = 7

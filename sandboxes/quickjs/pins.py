@@ -39,4 +39,4 @@ ENGINE_NAME = "QuickJS-NG"
 ENGINE_VERSION = "0.17.0"
 
 # Of the finished module: any change of shim, sources, compiler or flags shows here.
-ENGINE_SHA256 = "1801c2dbf3893a2b64265b988179951246fdc3a31578ffdd6673eb20387f4c70"
+ENGINE_SHA256 = "e291fafcb72f0b558c9ff0dbebc666a1a0de30850826c1c8dafa2f1167977448"

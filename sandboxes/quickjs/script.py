@@ -25,8 +25,6 @@ from sandboxes.quickjs.outbox import Outbox
 from sandboxes.quickjs.vm import REFUSED, VM, Slot
 from sandboxes.quickjs.watchdog import WATCHDOG, Alarm
 
-# Jobs between two looks at the stop flag; the epoch is what stops a script, this only shortens the way.
-JOBS_PER_PUMP = 100_000
 # A stop is repeated until it is confirmed: a tick that comes while no wasm runs must not be the only one.
 REPEAT_SECONDS = 0.05
 # A script that keeps calling past its limit is told so by the call itself from here on, without an event.
@@ -35,7 +33,7 @@ REFUSED_CALLS = 1000
 # As the prelude begins every call.
 _CALL_ID = re.compile(rb'\{"id":([1-9][0-9]{0,8}),"tool":')
 
-_PENDING, _FULFILLED, _MORE = 0, 1, 3
+_PENDING, _FULFILLED, _MORE, _REFUSED = 0, 1, 3, -2
 
 
 class Stopped(Exception):
@@ -130,9 +128,8 @@ class Script:
             self._metrics["peakMemoryBytes"] = float(vm.memory_bytes())
 
     def _report(self, vm: VM) -> bytes:
-        self._begin(vm)
+        state = self._begin(vm)
         while True:
-            state = vm.call("fj_pump", JOBS_PER_PUMP)
             self._raise_if_stopped()
             if state == _FULFILLED:
                 return self._result(vm)
@@ -140,29 +137,31 @@ class Script:
                 self._outbox.flush()
                 if not self._in_flight:
                     return self._deadlock_report(vm)
-                self._take_answer(vm)
-            elif state != _MORE:
+                state = self._take_answer(vm)
+            elif state == _MORE:
+                state = vm.call("fj_pump")
+            else:
                 raise self._broken(vm)
 
-    def _begin(self, vm: VM) -> None:
+    def _begin(self, vm: VM) -> int:
         order = self._order
         code = vm.put(order.code + order.init)
         init = code + len(order.code)
         limits = (order.heap_bytes, order.stack_bytes, float(order.clock_ms))
-        if vm.call("fj_run", code, len(order.code), init, len(order.init), *limits) != 0:
-            raise self._broken(vm)
+        return vm.call("fj_run", code, len(order.code), init, len(order.init), *limits)
 
-    def _take_answer(self, vm: VM) -> None:
+    def _take_answer(self, vm: VM) -> int:
         """Wait for one answer and give it to the script. One at a time, so that their order decides everything."""
         answer = self._answers.wait()
         self._raise_if_stopped()
         if answer is None:
-            return
+            return _PENDING
         self._in_flight -= 1
-        if self._give(vm, answer) != 0:
-            refused = b'{"code":"TOOL_RESULT_TOO_LARGE","message":"the result does not fit into the script\'s memory"}'
-            if self._give(vm, answer._replace(ok=False, payload=refused)) != 0:
-                raise self._broken(vm)
+        state = self._give(vm, answer)
+        if state != _REFUSED:
+            return state
+        told = b'{"code":"TOOL_RESULT_TOO_LARGE","message":"the result does not fit into the script\'s memory"}'
+        return self._give(vm, answer._replace(ok=False, payload=told))
 
     def _give(self, vm: VM, answer: Answer) -> int:
         try:
@@ -170,7 +169,7 @@ class Script:
         except MemoryLimit:
             if not answer.ok:
                 raise
-            return -1
+            return _REFUSED
         length, clock_ms = len(answer.payload), float(answer.clock_ms)
         return vm.call("fj_settle", answer.call_id, int(answer.ok), pointer, length, clock_ms)
 

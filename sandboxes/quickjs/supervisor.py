@@ -87,6 +87,7 @@ class Supervisor:
                 self._broke_protocol = True
                 self._running.abort()
             has_refused = self._calls.refused > refused_before
+        self._calls.launch()
         if has_refused:
             # Not here: this thread may be the one that reads what the script sends, and must go on reading.
             TOOL_THREADS.run(self._running.deliver)
@@ -97,6 +98,7 @@ class Supervisor:
             with self._changed:
                 self._calls.answered(answer)
                 self._changed.notify_all()
+            self._calls.launch()
         except Exception as error:  # noqa: BLE001 - raised where the run was started
             self._failure = error
             self._running.stop("cancelled")

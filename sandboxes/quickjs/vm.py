@@ -37,7 +37,9 @@ _OFF = (
     "wasm_wide_arithmetic",
 )
 
+# The place of exchange: the last result's address and length, then the inbox for short texts (shim.c).
 _RESULT = struct.Struct("<II")
+_INBOX_BYTES = 8192
 
 Send = Callable[[int, bytes], int]
 # The guest's own refusal code: the payload was not taken.
@@ -72,7 +74,7 @@ class Slot:
         linker = wasmtime.Linker(self.engine)
         self._callback = define_send(linker, self._send)
         self._linked = linker.instantiate_pre(self._module)
-        self._result_at = 0
+        self._exchange_at = 0
         self._hot: Ranges = []
         self._using = threading.Lock()
         self._next: VM | None = None
@@ -108,7 +110,7 @@ class Slot:
 
     def learn(self, vm: VM) -> None:
         """Take from a short script that has run in this slot what will be the same in every VM."""
-        self._result_at = vm.find_result()
+        self._exchange_at = vm.find_exchange()
         self._hot = vm.written()
 
     def publish(self, run: object | None) -> None:
@@ -133,7 +135,7 @@ class Slot:
             self.engine.close()
 
     def _make(self) -> VM:
-        vm = VM(engine=self.engine, linked=self._linked, result_at=self._result_at)
+        vm = VM(engine=self.engine, linked=self._linked, exchange_at=self._exchange_at)
         vm.populate(self._hot)
         return vm
 
@@ -149,13 +151,13 @@ class Slot:
 class VM:
     """A fresh instance. Every call may raise wasmtime.Trap or WasmtimeError; after that it is only good for closing."""
 
-    def __init__(self, *, engine: wasmtime.Engine, linked: Any, result_at: int = 0) -> None:
+    def __init__(self, *, engine: wasmtime.Engine, linked: Any, exchange_at: int = 0) -> None:
         self._send: Send | None = None
         self._store = wasmtime.Store(engine)
         self._limit_memory(MEMORY_MARGIN_BYTES)
         self._store.set_epoch_deadline(1)
         self._guest = guest_of(linked.instantiate(self._store), self._store)
-        self._result_at = result_at
+        self._exchange_at = exchange_at
         self.call = self._guest.call
         self.memory_bytes = self._guest.memory_bytes
         self.read = self._guest.read
@@ -166,7 +168,14 @@ class VM:
         self._send = send
 
     def put(self, data: bytes) -> int:
-        """Copy bytes into the guest and give their address; MemoryLimit when there is no room."""
+        """Copy bytes into the guest and give their address; MemoryLimit when there is no room.
+
+        Short ones go where the last short ones were.
+        """
+        if len(data) <= _INBOX_BYTES:
+            pointer = self.find_exchange() + _RESULT.size
+            self._guest.write(pointer, data)
+            return pointer
         pointer = self.call("fj_alloc", len(data) or 1) & 0xFFFFFFFF
         if not pointer:
             raise MemoryLimit("the script has no memory left to take in the data", limit="memoryBytes")
@@ -175,7 +184,7 @@ class VM:
 
     def result(self, *, most: int) -> bytes | None:
         """Give the guest's last text; None when it is longer than `most` bytes."""
-        pointer, length = _RESULT.unpack(self.read(self._result_at or self.find_result(), _RESULT.size))
+        pointer, length = _RESULT.unpack(self.read(self.find_exchange(), _RESULT.size))
         return None if length > most else self.read(pointer, length)
 
     def written(self) -> Ranges:
@@ -185,8 +194,9 @@ class VM:
         if ranges:
             populate(address=self._guest.base(), ranges=ranges)
 
-    def find_result(self) -> int:
-        return self.call("fj_result") & 0xFFFFFFFF
+    def find_exchange(self) -> int:
+        self._exchange_at = self._exchange_at or self.call("fj_exchange") & 0xFFFFFFFF
+        return self._exchange_at
 
     def sent(self, op: int, pointer: int, length: int) -> int:
         return REFUSED if self._send is None else self._send(op, self.read(pointer, length))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import queue
+import threading
+from collections import deque
 
 import wasmtime
 
@@ -19,6 +21,8 @@ class ThreadRun:
 
     def __init__(self, *, slot: Slot, order: Order, take: Take) -> None:
         self._answers = QueuedAnswers()
+        self._settled: deque[Answer] = deque()
+        self._delivering = threading.Lock()
         self._script = Script(slot=slot, order=order, answers=self._answers, deliver=take)
         self._ended: queue.SimpleQueue[End | BaseException] = queue.SimpleQueue()
 
@@ -30,10 +34,13 @@ class ThreadRun:
         return end
 
     def settle(self, *, call_id: int, ok: bool, payload: bytes, clock_ms: int) -> None:
-        self._answers.put(Answer(call_id, ok, payload, clock_ms))
+        self._settled.append(Answer(call_id, ok, payload, clock_ms))
 
     def deliver(self) -> None:
-        pass
+        """Wake the script as the last thing: earlier, it would only wait for the interpreter's lock."""
+        with self._delivering:
+            while self._settled:
+                self._answers.put(self._settled.popleft())
 
     def stop(self, reason: StopReason) -> None:
         self._script.stop(reason)

@@ -34,7 +34,7 @@ def test_it_exports_what_the_host_calls(built_engine):
         "__stack_pointer",
         "_initialize",
         "fj_init",
-        "fj_result",
+        "fj_exchange",
         "fj_run",
         "fj_settle",
         "fj_pump",
