@@ -3,6 +3,7 @@
 const live = document.getElementById("live");
 const connection = document.getElementById("connection");
 const SILENCE_MS = 4000; // the server is never silent for longer than a beat of 1.5 s
+const TICK_MS = 2000; // and times stand still a little after the last word
 const POLL_MS = 4000;
 let heardAt = performance.now();
 let heardTime = new Date();
@@ -43,7 +44,7 @@ function tick() {
   for (const element of document.querySelectorAll("time[data-elapsed]")) {
     const now = performance.now();
     if (!seen.has(element)) seen.set(element, now);
-    if (!connected || now - heardAt > SILENCE_MS) continue;
+    if (!connected || now - heardAt > TICK_MS) continue;
     element.textContent = durationWords(Number(element.dataset.elapsed) + now - seen.get(element));
   }
 }
