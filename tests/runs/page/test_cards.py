@@ -95,7 +95,7 @@ def test_an_error_shows_line_caret_hint_and_causes(scribe):
     assert "What to do Print it." in text
     assert "Caused by: RangeError: inner" in text
     assert "Caused by: innermost" in text
-    assert '<span class="line pointer" data-n="" aria-hidden="true">  ^\n' in scribe.html()
+    assert '<span class="line pointer" data-n="" aria-hidden="true">  <b class="caret">^</b>\n' in scribe.html()
 
 
 @pytest.mark.parametrize("error", [{"code": "X", "message": "m", "line": 10**9}, {"message": 3, "line": "2"}, {}, []])
