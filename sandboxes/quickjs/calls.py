@@ -116,6 +116,8 @@ class Calls:
                 call = self._to_start.popleft()
             except IndexError:
                 return
+            if call.stop.is_set():
+                continue
             TOOL_THREADS.run(lambda call=call: self._answer(_run_tool(self._host, call)))  # type: ignore[misc]
 
     def close(self, call_ids: list[int]) -> None:
@@ -127,6 +129,7 @@ class Calls:
     def hold(self) -> None:
         """Start no more calls: the script has ended."""
         self._waiting.clear()
+        self._to_start.clear()
 
     # ── One call ───────────────────────────────────────────────────────────────────────────────
 
