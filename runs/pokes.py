@@ -45,7 +45,8 @@ background = _Loop()
 async def _send(group: str, message: dict[str, Any]) -> None:
     try:
         await get_channel_layer().group_send(group, message)
-    except Exception:  # noqa: BLE001  a lost poke is made up for by the next read
+    except Exception:
+        # A lost poke costs time, never data: whoever waits reads again.
         log.warning("could not send %s to %s", message.get("type"), group, exc_info=log.isEnabledFor(logging.DEBUG))
 
 
