@@ -24,6 +24,8 @@ from runs.recovery import end_orphans, forget_dead_workers
 
 FLUSH_EVERY_S = 0.04
 HEARTBEAT_S = 1.0
+MOST_WARM = 8
+"""Engines made ready at the start; a machine with more slots makes the others when they are first needed."""
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +58,8 @@ class WorkerProcess:
             self._threads.append(thread)
         background.run(self._listen())
         config = config_for()
-        threading.Thread(target=javascript(config).warm, name="forja-warm", daemon=True).start()
+        rooms = min(int(config["forge.queue.slots"]), MOST_WARM)
+        threading.Thread(target=javascript(config).warm, args=(rooms,), name="forja-warm", daemon=True).start()
 
     def stop(self) -> None:
         """Interrupt what runs, say so on each, and leave nothing behind."""

@@ -78,9 +78,15 @@ class QuickJS:
         finally:
             self._give_back(room)
 
-    def warm(self) -> None:
-        """Make one room ready, so that the first run finds it."""
-        self._give_back(self._take())
+    def warm(self, rooms: int = 1) -> None:
+        """Make so many rooms ready (at most one per slot), so that the first runs find them."""
+        taken = []
+        try:
+            for _ in range(min(rooms, self._slots)):
+                taken.append(self._take())
+        finally:
+            for room in taken:
+                self._give_back(room)
 
     def close(self) -> None:
         with self._lock:

@@ -96,6 +96,18 @@ time.sleep(60)
     wait_for(lambda: not is_alive(pid), seconds=2)
 
 
+def test_warming_readies_as_many_rooms_as_asked_and_never_more_than_slots(built_engine, engine_cache):
+    from sandboxes.quickjs.backend import QuickJS
+
+    engine = QuickJS(wasm_path=built_engine, cache_dir=engine_cache, slots=2, instance="tests")
+    try:
+        engine.warm(5)
+        pids = {room.engine.pid for room in engine._idle}
+        assert len(pids) == 2 and all(is_alive(pid) for pid in pids)
+    finally:
+        engine.close()
+
+
 def test_closing_ends_every_child(built_engine, engine_cache):
     from sandboxes.quickjs.backend import QuickJS
 
