@@ -210,7 +210,7 @@ function showCalls(which) {
     if (link.dataset.viewCalls === which) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
   }
-  fetch(`?calls=${which}`, { method: "HEAD" }).catch(() => {});
+  document.cookie = `forja_calls=${which}; path=/; max-age=31536000; samesite=lax`;
 }
 
 // ── Keys ───────────────────────────────────────────────────────────────────

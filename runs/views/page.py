@@ -122,5 +122,5 @@ def show(
 
 
 def remember(response: HttpResponse, name: str, value: str) -> None:
-    """Keep a choice of view."""
-    response.set_cookie(name, value, max_age=YEAR_S, samesite="Lax", httponly=True)
+    """Keep a choice of view; the page's script changes it too."""
+    response.set_cookie(name, value, max_age=YEAR_S, samesite="Lax")
