@@ -130,13 +130,6 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CHANNEL_LAYERS = {
-    "default": {
-        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        # redis-py reads with a 5 s time-out by default, which closes idle subscriptions.
-        "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": None}], "capacity": 10_000, "prefix": "forja"},
-    }
-}
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("es", "Español")]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import weakref
 from collections import defaultdict
 from types import TracebackType
 
-from channels.layers import get_channel_layer
+import redis.asyncio
+from django.conf import settings
 
-from runs.pokes import WATCHERS
+from runs.pokes import CHANGES
 
 RETRY_S = 0.5
 
@@ -85,21 +87,25 @@ class Hub:
                 del self._watches[key]
 
     async def _receive(self) -> None:
-        layer = get_channel_layer()
         while True:
             try:
-                channel = await layer.new_channel("forja.hub")
-                await layer.group_add(WATCHERS, channel)
-                self._ready.set()
-                self._wake_all()
-                while True:
-                    self._dispatch(await layer.receive(channel))
-            except asyncio.CancelledError:
-                raise
-            except Exception:  # noqa: BLE001  the broker is away: try again until it is back
+                await self._listen()
+            except redis.RedisError:
                 self._ready.clear()
                 log.warning("the broker does not answer; pages and waits read on a timer meanwhile")
                 await asyncio.sleep(RETRY_S)
+
+    async def _listen(self) -> None:
+        # redis-py reads with a 5 s time-out by default, which would end an idle subscription.
+        client = redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_timeout=None)
+        async with client, client.pubsub() as subscription:
+            await subscription.subscribe(CHANGES)
+            async for message in subscription.listen():
+                if message["type"] == "subscribe":
+                    self._ready.set()
+                    self._wake_all()
+                else:
+                    self._dispatch(json.loads(message["data"]))
 
     def _dispatch(self, message: dict[str, object]) -> None:
         run_id, ended = str(message["run"]), bool(message["ended"])

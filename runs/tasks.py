@@ -9,7 +9,7 @@ from forja_site.celery import app
 
 
 # Bound to our application by name: the current one is per thread, and the web process submits from threads.
-@app.task(name="runs.work", acks_late=False)
+@app.task(name="runs.work", acks_late=False, Request="runs.tokens:TokenRequest")
 def work() -> None:
     """Take turns: each claim decides anew who is next, so one token may serve any waiting run."""
     from runs.worker import work_until_idle

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import json
 import logging
 import os
 import socket
@@ -10,7 +10,8 @@ import threading
 import time
 from pathlib import Path
 
-from channels.layers import get_channel_layer
+import redis
+from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connections
 from django.utils import timezone
 
@@ -19,7 +20,7 @@ from runs.configuration import config_for
 from runs.engines import close_engines, javascript
 from runs.execution import active, execute
 from runs.models import Run, Worker
-from runs.pokes import WORKERS, background, poke
+from runs.pokes import STOPS, poke
 from runs.recovery import end_orphans, forget_dead_workers
 
 FLUSH_EVERY_S = 0.04
@@ -52,11 +53,10 @@ class WorkerProcess:
         self.id = Worker.objects.create(host=socket.gethostname(), pid=pid, boot=boot_mark(pid)).id
         end_orphans()
         forget_dead_workers()
-        for target in (self._write_events, self._beat):
+        for target in (self._write_events, self._beat, self._listen):
             thread = threading.Thread(target=target, name=f"forja-{target.__name__}", daemon=True)
             thread.start()
             self._threads.append(thread)
-        background.run(self._listen())
         config = config_for()
         rooms = min(int(config["forge.queue.slots"]), MOST_WARM)
         threading.Thread(target=javascript(config).warm, args=(rooms,), name="forja-warm", daemon=True).start()
@@ -112,19 +112,21 @@ class WorkerProcess:
         if found["queued"] and found["running"] < _slots():
             threading.Thread(target=_work_apart, name="forja-found-work", daemon=True).start()
 
-    async def _listen(self) -> None:
+    def _listen(self) -> None:
         """Hear stop requests; after a broken connection, listen again."""
-        layer = get_channel_layer()
         while not self._stopping.is_set():
+            client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=None)
             try:
-                channel = await layer.new_channel("forja.worker")
-                await layer.group_add(WORKERS, channel)
-                while True:
-                    message = await layer.receive(channel)
-                    active.stop(message["run"])
-            except Exception:  # noqa: BLE001  stop requests also lie in the database
+                with client.pubsub() as subscription:  # type: ignore[no-untyped-call]
+                    subscription.subscribe(STOPS)
+                    for message in subscription.listen():
+                        if message["type"] == "message":
+                            active.stop(json.loads(message["data"])["run"])
+            except redis.RedisError:
                 log.warning("the broker does not answer; stop requests are read from the database meanwhile")
-                await asyncio.sleep(HEARTBEAT_S)
+                self._stopping.wait(HEARTBEAT_S)
+            finally:
+                client.close()
 
 
 process = WorkerProcess()

@@ -184,8 +184,7 @@ async def test_frames_come_at_most_four_times_a_second(room):
 
 
 async def test_without_a_broker_the_page_still_follows_by_reading_now_and_then(room, settings):
-    nowhere = {"hosts": [{"address": "unix:///nowhere/broker.sock"}]}
-    settings.CHANNEL_LAYERS = {"default": settings.CHANNEL_LAYERS["default"] | {"CONFIG": nowhere}}
+    settings.REDIS_URL = "unix:///nowhere/broker.sock"
     scribe = await later(lambda: Scribe(room).starts())
     async with Visit(room.pk, room.owner) as visit:
         await visit.opens(scribe)
