@@ -34,7 +34,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self if user.reads_all else self.filter(session__owner=user)
 
     def active(self) -> RunQuerySet:
-        return self.exclude(status__in=Run.TERMINAL)
+        return self.filter(status__in=Run.ACTIVE)
 
 
 class Run(models.Model):
@@ -49,6 +49,7 @@ class Run(models.Model):
         INTERRUPTED = "interrupted"
         DENIED = "denied"
 
+    ACTIVE = (Status.QUEUED, Status.AWAITING_APPROVAL, Status.RUNNING)
     TERMINAL = frozenset(
         {
             Status.SUCCEEDED,
@@ -119,11 +120,8 @@ class Run(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["session", "number"], name="run_session_number"),
-            models.Index(
-                fields=["status", "session", "number"],
-                condition=models.Q(status__in=["queued", "awaiting_approval", "running"]),
-                name="run_active",
-            ),
+            # Whole, not only of the active ones: SQLite takes a partial index only for its very condition.
+            models.Index(fields=["status", "session", "number"], name="run_status_session_number"),
         ]
 
     @property

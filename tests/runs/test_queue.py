@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from runs import queue
@@ -92,3 +93,15 @@ def test_a_worker_silent_on_another_host_counts_as_dead(db):
     assert is_alive(worker)
     worker.heartbeat_at = timezone.now() - timedelta(seconds=16)
     assert not is_alive(worker)
+
+
+@pytest.mark.parametrize(
+    ("sql", "parameters"), [(queue._WAITING_SQL, ["x"]), (queue._LINE_SQL, []), (queue._ANY_SQL, [])]
+)
+def test_its_questions_never_read_through_the_runs_that_ended(db, sql, parameters):
+    if connection.vendor != "sqlite":
+        pytest.skip("the plan is SQLite's")
+    with connection.cursor() as cursor:
+        cursor.execute("EXPLAIN QUERY PLAN " + sql, parameters)
+        plan = [row[3] for row in cursor.fetchall()]
+    assert not [step for step in plan if step.startswith("SCAN run")], plan
