@@ -121,7 +121,7 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["session", "number"], name="run_session_number"),
             # Whole, not only of the active ones: SQLite takes a partial index only for its very condition.
-            models.Index(fields=["status", "session", "number"], name="run_status_session_number"),
+            models.Index(fields=["status", "number"], name="run_status_number"),
         ]
 
     @property
