@@ -25,9 +25,11 @@ def _prepare_threads(**_: Any) -> None:
 
 @signals.worker_ready.connect
 def _start(**_: Any) -> None:
+    from forja_site.memory import settle
     from runs.worker import process
 
     process.start()
+    settle()
 
 
 @signals.worker_shutting_down.connect

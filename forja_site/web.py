@@ -18,7 +18,9 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=settings.PORT)
     options = parser.parse_args()
     from forja_site.asgi import application
+    from forja_site.memory import settle
 
+    settle()
     return server.main(
         application, host=options.host, port=options.port, max_body_bytes=settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     )
