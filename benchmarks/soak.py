@@ -29,15 +29,25 @@ SCRIPTS = (
 )
 
 
-def resident_kib(pid: int) -> int:
-    """Resident memory of a process and all below it, in KiB."""
-    total = 0
+def resident_mib(pid: int) -> dict[str, float]:
+    """Resident memory of a process and all below it, in MiB, summed by what they are."""
+    found: Counter[str] = Counter()
     for line in (Path("/proc") / str(pid) / "status").read_text().splitlines():
         if line.startswith("VmRSS:"):
-            total = int(line.split()[1])
+            found[role(pid)] += int(line.split()[1])
     for task in (Path("/proc") / str(pid) / "task").glob("*/children"):
-        total += sum(resident_kib(int(child)) for child in task.read_text().split())
-    return total
+        for child in task.read_text().split():
+            found.update({name: int(size * 1024) for name, size in resident_mib(int(child)).items()})
+    return {name: size / 1024 for name, size in found.items()}
+
+
+def role(pid: int) -> str:
+    """Which of the instance's processes this is."""
+    command = (Path("/proc") / str(pid) / "cmdline").read_bytes().decode(errors="replace")
+    for mark, name in (("valkey", "broker"), ("celery", "worker"), ("forja_site.web", "web"), ("serve", "supervisor")):
+        if mark in command:
+            return name
+    return "engines"
 
 
 def mixed(caller: Caller, session: str, source: random.Random, ends: Counter[str]) -> None:
@@ -64,9 +74,10 @@ def main() -> None:
                 session = caller.session()
             mixed(caller, session, source, ends)
             if done % (options.runs // 10) == 0:
-                print(
-                    f"{done:>6} runs   {resident_kib(instance.process.pid) / 1024:8.1f} MiB   {dict(ends)}", flush=True
-                )
+                sizes = resident_mib(instance.process.pid)
+                shown = ", ".join(f"{name} {size:.1f}" for name, size in sorted(sizes.items()))
+                print(f"{done:>6} runs   {sum(sizes.values()):7.1f} MiB: {shown}", flush=True)
+        print(f"how they ended: {dict(ends)}")
 
 
 if __name__ == "__main__":
