@@ -53,12 +53,15 @@ def health(host: str, port: int, *, name: str) -> str:
         return "the web process does not answer yet"
     finally:
         connection.close()
-    return "ok" if answer.status == 200 else _not_well(answer.status, body)
+    return _wellness(answer.status, body)
 
 
-def _not_well(status: int, body: bytes) -> str:
+def _wellness(status: int, body: bytes) -> str:
+    """Well means with a worker: before that a run would only wait."""
     try:
         parts = json.loads(body)
+        if parts["status"] == "ok":
+            return "ok"
         return ", ".join(f"{part}: {parts[part]}" for part in ("status", "database", "broker", "workers"))
     except (ValueError, KeyError, TypeError):
         return f"/health answers {status}"

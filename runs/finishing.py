@@ -9,6 +9,7 @@ from django.utils import timezone
 from runs import journal, state
 from runs.journal import Entry
 from runs.models import Run
+from runs.output import text_for_model
 from runs.recorder import Recorder
 from runs.requests import storable
 from runs.writing import write
@@ -60,13 +61,13 @@ def finish_running(run: Run, outcome: Outcome, recorder: Recorder) -> bool:
     """End a run that this process executes; False when it had been ended already."""
     ended: list[bool] = []
 
-    def write(entries: list[Entry]) -> None:
+    def end(entries: list[Entry]) -> None:
         try:
             ended.append(_write(run, outcome, recorder, entries))
         except (StateConflict, StateLimit) as error:
             ended.append(_write(run, _failed(outcome, error), recorder, entries))
 
-    recorder.finish(write)
+    recorder.finish(end)
     return ended[0]
 
 
@@ -81,20 +82,19 @@ def _write(run: Run, outcome: Outcome, recorder: Recorder, entries: list[Entry])
     error = outcome.error
     now = timezone.now()
     streams = recorder.streams
-    changes: dict[str, Any] = (
-        recorder.row_changes()
-        | terminal_columns(error, now)
-        | {
-            "value_json": outcome.value_json,
-            "lossy": list(outcome.lossy),
-            "hint": storable(outcome.hint or ""),
-            "stdout_head": streams["stdout"].head,
-            "stdout_tail": streams["stdout"].tail,
-            "stderr_head": streams["stderr"].head,
-            "stderr_tail": streams["stderr"].tail,
-            "metrics": _metrics(run, outcome, recorder),
-        }
-    )
+    payload: dict[str, Any] = {
+        "value_json": outcome.value_json,
+        "lossy": list(outcome.lossy),
+        "hint": storable(outcome.hint or ""),
+        "stdout_head": streams["stdout"].head,
+        "stdout_tail": streams["stdout"].tail,
+        "stderr_head": streams["stderr"].head,
+        "stderr_tail": streams["stderr"].tail,
+    }
+    changes = recorder.row_changes() | terminal_columns(error, now) | payload
+    for name, value in changes.items():
+        setattr(run, name, value)
+    changes["metrics"] = _metrics(run, outcome, recorder)
     if error is None and outcome.state_json is not None:
         changes["state_after"] = outcome.state_json
     with write():
@@ -144,9 +144,7 @@ def _metrics(run: Run, outcome: Outcome, recorder: Recorder) -> dict[str, float]
     if run.started_at is not None:
         metrics["queuedMs"] = round((run.started_at - run.created_at).total_seconds() * 1000, 3)
     metrics["bytesThroughCalls"] = recorder.bytes_through_calls
-    printed = sum(store.chars for store in recorder.streams.values())
-    budget = max(0, run.limits["maxOutputChars"] - len(outcome.value_json or ""))
-    metrics["bytesToModel"] = len(outcome.value_json or "") + min(printed, budget)
+    metrics["bytesToModel"] = sum(len(text.encode("utf-8", "replace")) for text in text_for_model(run))
     return metrics
 
 

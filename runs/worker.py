@@ -22,6 +22,7 @@ from runs.execution import active, execute
 from runs.models import Run, Worker
 from runs.pokes import STOPS, poke
 from runs.recovery import end_orphans, forget_dead_workers
+from sandboxes.errors import ForjaError
 
 FLUSH_EVERY_S = 0.04
 HEARTBEAT_S = 1.0
@@ -48,18 +49,20 @@ class WorkerProcess:
         self.id = ""
 
     def start(self) -> None:
-        """Register, end what earlier workers left running, and begin to look after our own runs."""
-        pid = os.getpid()
-        self.id = Worker.objects.create(host=socket.gethostname(), pid=pid, boot=boot_mark(pid)).id
+        """End what earlier workers left running, ready an engine, register, and look after our own runs.
+
+        Nothing is claimed before this returns: Celery announces itself ready from the thread that takes tokens.
+        """
         end_orphans()
         forget_dead_workers()
+        _ready_engines(1)
+        pid = os.getpid()
+        self.id = Worker.objects.create(host=socket.gethostname(), pid=pid, boot=boot_mark(pid)).id
         for target in (self._write_events, self._beat, self._listen):
             thread = threading.Thread(target=target, name=f"forja-{target.__name__}", daemon=True)
             thread.start()
             self._threads.append(thread)
-        config = config_for()
-        rooms = min(int(config["forge.queue.slots"]), MOST_WARM)
-        threading.Thread(target=javascript(config).warm, args=(rooms,), name="forja-warm", daemon=True).start()
+        threading.Thread(target=_ready_engines, args=(MOST_WARM,), name="forja-warm", daemon=True).start()
 
     def stop(self) -> None:
         """Interrupt what runs, say so on each, and leave nothing behind."""
@@ -130,6 +133,14 @@ class WorkerProcess:
 
 
 process = WorkerProcess()
+
+
+def _ready_engines(rooms: int) -> None:
+    """Make engines ready before a run needs them; without one the runs themselves say what is missing."""
+    try:
+        javascript(config_for()).warm(rooms)
+    except ForjaError as error:
+        log.warning("the JavaScript engine is not ready: %s", error.message)
 
 
 def _slots() -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -72,11 +74,16 @@ class QuickJS:
             source = prepare_source(job.code)
         except ForjaError as error:
             return Outcome(error=error)
+        asked_at = time.monotonic()
         room = self._take()
+        waited_ms = (time.monotonic() - asked_at) * 1000
         try:
-            return Supervisor(job=job, source=source, host=host, room=room).run()
+            outcome = Supervisor(job=job, source=source, host=host, room=room).run()
         finally:
             self._give_back(room)
+        # A room that first had to be made is part of what it took to start this run.
+        startup_ms = outcome.metrics.get("startupMs", 0.0) + waited_ms
+        return replace(outcome, metrics=outcome.metrics | {"startupMs": startup_ms})
 
     def warm(self, rooms: int = 1) -> None:
         """Make so many rooms ready (at most one per slot), so that the first runs find them."""

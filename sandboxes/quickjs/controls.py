@@ -37,7 +37,7 @@ def controls(limits: Limits, *, host: str) -> dict[str, Control]:
             + ("; the child process is killed if it does not confirm" if own_process else ""),
         ),
         "output": Control(
-            requested=f"{limits.max_output_chars:,} characters to the caller, 64 MiB stored per stream",
+            requested=f"{limits.max_output_chars:,} characters of value and text to a model, 64 MiB stored per stream",
             applied=True,
             how="counted outside the VM; what is beyond is dropped and counted",
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runs.models import Run
-from runs.output import budgets, output_parts
+from runs.output import budgets, output_parts, text_for_model
 from runs.streams import PART_CHARS, StreamStore, path_of
 from sandboxes import base
 
@@ -59,6 +59,15 @@ def test_what_goes_back_fits_the_budget_and_says_what_is_missing():
     assert len(parts.text) <= 1_000
     assert parts.text.startswith("aaa") and parts.text.endswith("zzz")
     assert parts.omitted == 1_000_000 - len(parts.head) - len(parts.tail)
+
+
+def test_a_model_gets_value_and_text_within_one_budget():
+    run = Run(limits={"maxOutputChars": 1000}, value_json='"' + "é" * 5000 + '"', stdout_head="x" * 50, stdout_chars=50)
+    value, stdout, stderr = text_for_model(run)
+    assert len(value) + len(stdout) + len(stderr) <= 1000
+    assert value.startswith('"é') and value.endswith('é"') and "characters omitted" in value
+    run.value_json = '"é"'
+    assert text_for_model(run) == ('"é"', "x" * 50, "")
 
 
 def test_value_and_text_share_one_budget():

@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from forja_site.supervisor_home import holder
 from forja_site.supervisor_ready import page_address
 from runs import accounts
 from runs.models import User
@@ -30,7 +31,8 @@ class Command(BaseCommand):
         except ForjaError as error:
             raise CommandError(f"{error.message} {error.hint}") from error
         token = accounts.create_sign_in_link(user=user, reusable=False, minutes=LINK_MINUTES)
-        address = page_address(
+        running = holder(settings.FORJA_HOME)
+        address = (running.url if running else "") or page_address(
             settings.HOST, settings.PORT, allowed=settings.ALLOWED_HOSTS, origins=settings.CSRF_TRUSTED_ORIGINS
         )
         self.stdout.write(f"{address}/sign-in/?token={token}")
