@@ -55,7 +55,7 @@ class Forbidden(ForjaError):
 class Disabled(ForjaError):
     code = "DISABLED"
     http_status = 403
-    default_hint = "An admin can switch it on under Settings."
+    default_hint = "An admin can switch it on by its `.enabled` key in config.json."
 
 
 class NotFound(ForjaError):
@@ -109,7 +109,7 @@ class ConfigInvalid(ForjaError):
 class EngineUnavailable(ForjaError):
     code = "ENGINE_UNAVAILABLE"
     http_status = 503
-    default_hint = "Run `manage.py forge status` to see what is missing and the command that mends it."
+    default_hint = "Run `make setup`, which builds the engine, then try again."
 
 
 # ── Scripts ─────────────────────────────────────────────────────────────────────────────────────
@@ -149,7 +149,7 @@ class UnawaitedCall(SandboxError):
 
 class Deadlock(SandboxError):
     code = "DEADLOCK"
-    default_hint = "The script waits for a promise that nothing will ever settle."
+    default_hint = "Find the `await` whose promise nothing resolves: resolve it in the script, or await a tools.call instead."
 
 
 class ResultNotSerializable(SandboxError):
@@ -182,7 +182,7 @@ class StateNotSerializable(SandboxError):
 
 class Timeout(SandboxError):
     code = "TIMEOUT"
-    default_hint = "Do less per run, or ask for a longer timeoutMs within the limit."
+    default_hint = "Do less per run; a timeoutMs below the configured limit can be raised up to it."
 
 
 class MemoryLimit(SandboxError):
@@ -243,12 +243,12 @@ class UnknownTool(ToolCallError):
 
 class NotCallable(ToolCallError):
     code = "NOT_CALLABLE"
-    default_hint = "This tool cannot be called from a script; call it directly."
+    default_hint = "Do its work in this script: no script can call this tool."
 
 
 class ApprovalRequired(ToolCallError):
     code = "APPROVAL_REQUIRED"
-    default_hint = "A script cannot ask. Call the tool directly, or have it added to permissions.allow."
+    default_hint = "A script cannot ask: have an admin add the tool to permissions.allow in config.json."
 
 
 class ApprovalExpired(ForjaError):
@@ -304,7 +304,7 @@ class EngineMismatch(ForjaError):
 class IsolationUnavailable(ForjaError):
     code = "ISOLATION_UNAVAILABLE"
     http_status = 503
-    default_hint = "Set up an isolated backend with `manage.py analysis setup`."
+    default_hint = "Use js_run instead: its backend is part of Forja."
 
 
 class Killed(SandboxError):

@@ -68,7 +68,8 @@ def _locate(path: str, context: CallContext) -> tuple[Place, Parts]:
     if kind == "workspace":
         return context.workspace, parse_path(rest)
     if context.scratch is None:
-        raise Disabled("The scratchpad is switched off.", field="path")
+        hint = "Use a path of the workspace, or have an admin set `forge.scratch.enabled` to true in config.json."
+        raise Disabled("The scratchpad is switched off.", hint=hint, field="path")
     return context.scratch, parse_path(rest)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 _TOOLS_HINT = "Files and the network are reached through tools: `tools.list()` names them."
-_NO_TIMERS = "There are no timers and no waiting in js_run: await the tool call itself, or use python_run to pause."
+_NO_TIMERS = "There are no timers and no pauses in js_run: leave the wait out, and await the tool call itself."
 _NO_FETCH = f"A script has no network. {_TOOLS_HINT}"
 _NO_NODE = (
     f"There is no Node.js here: no modules, no files, no environment. {_TOOLS_HINT} "
@@ -36,7 +36,7 @@ ABSENT: dict[str, str] = {
         ("window", "document", "self", "navigator", "location", "alert", "localStorage"),
         "There is no browser here: no page, no DOM. Return the value or print it with console.log.",
     ),
-    "Intl": "There is no Intl: format numbers and dates by hand, or use python_run.",
+    "Intl": "There is no Intl: format numbers and dates by hand.",
     "Buffer": "There is no Buffer: use Uint8Array with TextEncoder/TextDecoder, atob/btoa for base64.",
     "performance": "There is no performance clock: `Date.now()` stands still between calls.",
     "crypto": "There is no crypto: let a tool make what must be unique or secret; Math.random repeats with its seed.",

@@ -23,7 +23,7 @@ _HINTS: dict[Kind, str] = {
         "This looks like a shell command. js_run takes JavaScript and has no shell: call a tool instead, "
         "for example `return await tools.call('list_files', {})`."
     ),
-    "python": "This looks like Python. js_run takes JavaScript; send Python to python_run.",
+    "python": "This looks like Python. js_run takes JavaScript: write it in JavaScript.",
     "sql": "This looks like SQL. js_run takes JavaScript: call a tool that takes the query.",
     "typescript": "Send plain JavaScript: remove type annotations.",
     "html": "This looks like HTML. js_run takes JavaScript: put markup inside a string.",

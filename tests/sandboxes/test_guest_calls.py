@@ -9,6 +9,7 @@ import time
 import pytest
 
 from sandboxes.base import Limits
+from sandboxes.errors import UnknownTool
 from tests.sandboxes.guest import TOOLS, FakeHost, run
 
 # ── Forms and errors ────────────────────────────────────────────────────────────────────────────
@@ -58,7 +59,17 @@ def test_a_rejection_is_an_error_that_begins_at_the_call():
 
 def test_an_unknown_tool_names_the_nearest():
     ran = run("try { await tools.call('fx_ecko') } catch (e) { return [e.code, e.hint] }")
-    assert ran.value[0] == "UNKNOWN_TOOL" and '"fx_echo"' in ran.value[1]
+    assert ran.value[0] == "UNKNOWN_TOOL" and ran.value[1].count("Did you mean `fx_echo`?") == 1
+
+
+def test_a_tool_that_the_host_knows_a_better_name_for_gets_one_suggestion():
+    def refuse(arguments):
+        raise UnknownTool("There is no tool `read_fil`.", hint="Did you mean `read_file`?")
+
+    ran = run(
+        "try { await tools.read_fil({}) } catch (e) { return e.hint }", tools={"read_file": dict, "read_fil": refuse}
+    )
+    assert ran.value == "Did you mean `read_file`?"
 
 
 @pytest.mark.parametrize(
@@ -233,7 +244,8 @@ def test_nothing_of_the_script_runs_after_the_end():
 
 def test_a_script_that_waits_for_nothing_is_a_deadlock():
     ran = run("await new Promise(() => {})")
-    assert ran.code == "DEADLOCK" and ran.error.hint
+    assert ran.code == "DEADLOCK" and "await" in ran.error.hint
+    assert "will ever settle" in ran.error.message and "will ever settle" not in ran.error.hint
 
 
 # ── A script that bends the language ────────────────────────────────────────────────────────────

@@ -4,9 +4,23 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+from sandboxes import errors
 from tests.sandboxes.guest import run
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_no_hint_sends_anybody_where_there_is_nothing():
+    commands = {path.stem for path in (ROOT / "runs/management/commands").glob("[a-z]*.py")}
+    hints = [cls.default_hint for cls in errors.all_errors().values()]
+    assert {name for hint in hints for name in re.findall(r"manage\.py (\w+)", hint)} <= commands
+    guests = [*(ROOT / "sandboxes/quickjs").glob("*.py"), *(ROOT / "sandboxes/guests/js").glob("*.js")]
+    assert [path.name for path in guests if "python_run" in path.read_text(encoding="utf-8")] == []
 
 
 def test_await_in_a_plain_function_says_what_it_needs():

@@ -69,7 +69,7 @@ def test_more_than_one_fence_is_left_alone(code):
     assert prepare(code).code == code
 
 
-@pytest.mark.parametrize(("label", "part"), [("python", "python_run"), ("bash", "shell"), ("sql", "SQL")])
+@pytest.mark.parametrize(("label", "part"), [("python", "write it in JavaScript"), ("bash", "shell"), ("sql", "SQL")])
 def test_a_fence_that_names_another_language_is_refused(label, part):
     with pytest.raises(InvalidInput) as caught:
         prepare(f"```{label}\nx\n```")

@@ -17,7 +17,7 @@ replaceable('queueMicrotask', { queueMicrotask(callback) {
 } }.queueMicrotask);
 
 const localeHints = new SetC(); // for the report
-const DEAF = 'ignores its locale and options here: there is no Intl. Format by hand, or use python_run.';
+const DEAF = 'ignores its locale and options here: there is no Intl. Format by hand.';
 
 /** Keep a method and note when it is given a locale or options that this engine does not look at. */
 const deaf = (owner, key, position, what) => {

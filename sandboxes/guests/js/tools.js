@@ -54,8 +54,8 @@ const nearestTool = (name) => {
 
 const unknownHint = (name, hint) => {
   const near = nearestTool(name);
-  if (near === undefined || indexOf(hint, `"${near}"`) >= 0) return hint;
-  return `Did you mean "${near}"? ${hint}`;
+  if (near === undefined || indexOf(hint, 'Did you mean') >= 0) return hint; // the host's own suggestion stands
+  return `Did you mean \`${near}\`? ${hint}`;
 };
 
 /** The arguments as JSON text, or `{message, hint}` saying why they cannot be sent. */
