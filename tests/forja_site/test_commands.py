@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from forja_site.supervisor_home import held
 from runs import accounts
 from runs.management.commands.serve import greeting, keep_admin_token
 from runs.models import ApiToken, SignInLink, User
 
 pytestmark = pytest.mark.django_db
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def printed(*arguments: str) -> str:
@@ -31,6 +36,22 @@ def test_it_makes_a_user_and_prints_a_link_that_signs_in_once(role: str) -> None
     assert (user.username, user.role) == ("Zoë", role)
     with pytest.raises(accounts.Unauthenticated):
         accounts.redeem_sign_in_link(token)
+
+
+def test_its_link_leads_to_the_instance_that_runs(settings: Any, tmp_path: Path) -> None:
+    settings.FORJA_HOME = tmp_path
+    with held(tmp_path, url="http://127.0.0.1:8200"):
+        assert printed("user", "create", "ana").startswith("http://127.0.0.1:8200/sign-in/?token=")
+    assert printed("user", "create", "eva").startswith(f"http://127.0.0.1:{settings.PORT}/sign-in/?token=")
+
+
+def test_manage_finds_the_environment_by_itself() -> None:
+    bare = Path(sys.base_prefix, "bin", "python3")
+    done = subprocess.run([bare, "-I", "manage.py", "help"], cwd=ROOT, capture_output=True, text=True)
+    if not (ROOT / ".venv").exists():
+        assert "make setup" in done.stderr
+    else:
+        assert done.returncode == 0 and "serve" in done.stdout
 
 
 def test_it_refuses_a_name_that_is_taken() -> None:
