@@ -27,6 +27,10 @@ def test_it_names_every_error_code_with_its_hint(code):
     assert all_errors()[code].default_hint in row
 
 
+def test_it_has_no_gaps():
+    assert "@@" not in README
+
+
 def test_its_first_script_runs(live_forja):
     script = README.split("```js\n")[1].split("```")[0]
     run = live_forja.run(script)
