@@ -45,7 +45,9 @@ def require_enabled(config: Config, tool: str) -> None:
     """`js_run` and `execute` exclude each other: one is served while JavaScript is on, the other while it is off."""
     enabled = bool(config["forge.javascript.enabled"])
     if tool == "js_run" and not enabled:
-        raise Disabled("js_run is switched off.", hint="An admin can set `forge.javascript.enabled` to true in config.json.")
+        raise Disabled(
+            "js_run is switched off.", hint="An admin can set `forge.javascript.enabled` to true in config.json."
+        )
     if tool == "execute" and enabled:
         raise Disabled("execute is replaced by js_run while forge.javascript.enabled is on.", hint="Call js_run.")
 

@@ -24,7 +24,7 @@ HINTS = (
     gettext_noop("Correct the marked line, or catch the error where it can happen."),
     gettext_noop("Await every promise, or add a catch to it."),
     gettext_noop("Await every tools.call before the script returns."),
-    gettext_noop("Find the `await` whose promise nothing resolves: resolve it in the script, or await a tools.call instead."),
+    gettext_noop("Find the `await` whose promise nothing resolves: resolve it in the script, or await a tools.call."),
     gettext_noop("Return plain JSON: objects, arrays, strings, numbers, booleans or null."),
     gettext_noop("Return a summary, or write the data to a file and return its path."),
     gettext_noop("Keep less in `state`; large data belongs in the scratchpad."),

@@ -149,7 +149,7 @@ class UnawaitedCall(SandboxError):
 
 class Deadlock(SandboxError):
     code = "DEADLOCK"
-    default_hint = "Find the `await` whose promise nothing resolves: resolve it in the script, or await a tools.call instead."
+    default_hint = "Find the `await` whose promise nothing resolves: resolve it in the script, or await a tools.call."
 
 
 class ResultNotSerializable(SandboxError):
