@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from typing import Any
 from runs import blobs, queue
 from runs.models import NestedCall, Run, RunEvent
 from runs.output import budgets, output_parts
+from runs.present_figures import figure_json, figures_json
 
 ARGS_PREVIEW_CHARS = 2_000
 
@@ -36,9 +38,9 @@ def run_json(run: Run, calls: Iterable[NestedCall] | None = None) -> dict[str, A
         "stderr": _text_json(run, "stderr"),
         "lossy": run.lossy or None,
         "artifacts": [],
-        "metrics": run.metrics or None,
+        "metrics": figures_json(run.metrics) if run.metrics else None,
     }
-    if run.value_json is not None:
+    if run.value_json is not None and run.status == Run.Status.SUCCEEDED:
         body["value"] = json.loads(run.value_json)
     return {key: value for key, value in body.items() if value is not None or key == "value"}
 
@@ -58,7 +60,7 @@ def run_summary(run: Run, places: Mapping[int, int] | None = None) -> dict[str, 
         "backend": run.backend or None,
         "isolation": run.isolation or None,
         "reason": run.reason or None,
-        "progress": run.progress,
+        "progress": figures_json(run.progress) if run.progress else None,
         "error": run.error,
         "cancelRequestedAt": iso(run.cancel_requested_at),
         "queue": queue_json(run, places),
@@ -89,7 +91,7 @@ def call_json(call: NestedCall, *, full: bool = False) -> dict[str, Any]:
     body: dict[str, Any] = {"seq": call.seq, "tool": call.tool, "status": call.status}
     body["args"] = _args(arguments, full=full)
     if call.duration_ms is not None:
-        body["durationMs"] = call.duration_ms
+        body["durationMs"] = figure_json("durationMs", call.duration_ms)
     if call.error:
         body["error"] = call.error
     body["bytes"] = call.bytes
@@ -110,11 +112,24 @@ def _args(arguments: str | None, *, full: bool) -> Any:
         return None
     if full or len(arguments) <= ARGS_PREVIEW_CHARS:
         return json.loads(arguments)
-    return {"preview": arguments[:ARGS_PREVIEW_CHARS], "bytes": len(arguments)}
+    return {"preview": arguments[:ARGS_PREVIEW_CHARS], "bytes": len(arguments.encode("utf-8", "replace"))}
 
 
 def event_json(event: RunEvent) -> dict[str, Any]:
-    return {"seq": event.seq, "at": iso(event.at), "kind": event.kind} | event.data
+    """`{seq, at, kind, …}`; the arguments of a call as the run gives them."""
+    body = figures_json(event.data)
+    if event.kind == RunEvent.Kind.CALL_STARTED:
+        body["args"] = _event_args(body.get("args"), size=body.pop("argsBytes", None))
+    return {"seq": event.seq, "at": iso(event.at), "kind": event.kind} | body
+
+
+def _event_args(start: Any, *, size: int | None) -> Any:
+    """The decoded arguments when the journal holds them whole, else their start and, where it is known, their size."""
+    if size is None and isinstance(start, str):
+        # Journals of before sizes were kept: the start of an object never decodes.
+        with contextlib.suppress(ValueError, RecursionError):
+            return json.loads(start)
+    return {"preview": start} | ({} if size is None else {"bytes": size})
 
 
 def _text_json(run: Run, stream: str) -> dict[str, Any]:

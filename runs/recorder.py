@@ -112,6 +112,8 @@ class Recorder:
         )
         self._unsaved.add(event.seq)
         data = {"call": event.seq, "tool": tool, "args": event.arguments_json[:PREVIEW_CHARS], "offsetMs": offset_ms}
+        if len(event.arguments_json) > PREVIEW_CHARS:
+            data["argsBytes"] = len(event.arguments_json.encode("utf-8", "replace"))
         self._entries.append(Entry(kind="call_started", data=data))
 
     def _take_call_finished(self, event: CallFinished) -> None:

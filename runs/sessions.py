@@ -14,7 +14,11 @@ from sandboxes.errors import Conflict, Forbidden, InvalidInput, NotFound
 def create_session(
     *, user: User, title: str = "", workspace: str = "default", parent: Session | None = None
 ) -> Session:
-    """Make a session; a child shares its root's scratchpad and workspace rules of its own."""
+    """Make a session; a child shares its root's scratchpad and has workspace rules of its own.
+
+    `FORBIDDEN` for an analyst.
+    """
+    _require_writer(user)
     title = title.strip()
     if len(title) > MAX_TITLE_CHARS:
         raise InvalidInput(f"A title has at most {MAX_TITLE_CHARS} characters.", field="title")
@@ -37,9 +41,16 @@ def session_for(user: User, session_id: str, *, write: bool = False) -> Session:
     session = _by_id.first(session_id)
     if session is None or not (user.reads_all or session.owner_id == user.pk):
         raise NotFound("There is no such session of yours.")
-    if write and session.owner_id != user.pk:
-        raise Forbidden("Only its owner can act in this session.", hint="Open a session of your own.")
+    if write:
+        _require_writer(user)
+        if session.owner_id != user.pk:
+            raise Forbidden("Only its owner can act in this session.", hint="Open a session of your own.")
     return session
+
+
+def _require_writer(user: User) -> None:
+    if user.role == User.Role.ANALYST:
+        raise Forbidden("An analyst reads everything and changes nothing.", hint="Ask an admin for the role `user`.")
 
 
 def delete_session(*, session: Session) -> None:

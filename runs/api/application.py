@@ -148,6 +148,7 @@ async def _send_reply(reply: HttpResponseBase, send: Send, *, head_only: bool) -
 
 def _headers(reply: HttpResponseBase) -> list[tuple[bytes, bytes]]:
     headers = [(name.encode("ascii"), value.encode("latin-1")) for name, value in reply.items()]
+    headers += [(b"Set-Cookie", morsel.OutputString().encode("latin-1")) for morsel in reply.cookies.values()]
     headers += _COMMON_HEADERS
     if not reply.has_header("Content-Security-Policy"):
         headers.append((b"Content-Security-Policy", _CSP))

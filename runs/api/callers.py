@@ -8,7 +8,7 @@ from typing import Protocol
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.http import HttpRequest, HttpResponse
-from django.middleware.csrf import CsrfViewMiddleware
+from django.middleware.csrf import CsrfViewMiddleware, get_token
 from ninja.security.base import AuthBase
 
 from runs.accounts import user_of_token
@@ -86,6 +86,18 @@ def _unused(request: HttpRequest) -> HttpResponse:
 
 
 _csrf = _Csrf(_unused)
+
+
+def csrf_token(request: HttpRequest) -> str:
+    """A token for a page that will write; the cookie it goes with is set by `with_csrf_cookie`."""
+    _csrf.process_request(request)
+    return get_token(request)
+
+
+def with_csrf_cookie(request: HttpRequest, page: HttpResponse) -> HttpResponse:
+    """Set the cookie behind `csrf_token`; one the browser already has is renewed, so that open pages keep working."""
+    _csrf.process_response(request, page)
+    return page
 
 
 def _require_csrf(request: HttpRequest) -> None:

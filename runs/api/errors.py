@@ -14,6 +14,22 @@ from sandboxes.errors import Forbidden, ForjaError, Internal, InvalidInput, NotF
 
 RETRY_AFTER_S = 1
 
+# What the framework finds wrong with a parameter, in our words.
+_WORDS = {
+    "missing": "is missing",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "int_parsing_size": "must be a whole number of fewer digits",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a number that is finite",
+    "bool_parsing": "must be true or false",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "literal_error": "must be {expected}",
+}
+
 log = logging.getLogger(__name__)
 
 
@@ -49,7 +65,14 @@ def as_forja_error(error: Exception) -> ForjaError | None:
 def _invalid_parameter(error: ValidationError) -> InvalidInput:
     first: dict[str, Any] = error.errors[0] if error.errors else {}
     field = str((first.get("loc") or ("query",))[-1])[:100]
-    return InvalidInput(f"`{field}`: {first.get('msg', 'not valid')}.", field=field)
+    facts = {name: _shown(fact) for name, fact in (first.get("ctx") or {}).items()}
+    words = _WORDS.get(str(first.get("type")), "is not valid").format_map(facts)
+    return InvalidInput(f"`{field}` {words}.", field=field)
+
+
+def _shown(fact: Any) -> str:
+    """A bound without the `.0` of a number that happens to be a float."""
+    return f"{fact:,.0f}" if isinstance(fact, (int, float)) and fact == int(fact) else str(fact)
 
 
 def _reply(error: ForjaError) -> HttpResponse:

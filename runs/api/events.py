@@ -26,19 +26,33 @@ COMMENT_S = 15
 LOOK_AGAIN_S = 3
 EVENT_STREAM = "text/event-stream"
 
+_LAST_EVENT_ID = {
+    "in": "header",
+    "name": "Last-Event-ID",
+    "required": False,
+    "schema": {"type": "integer", "minimum": 0},
+    "description": "For a live stream: the `id` of the last event already read; it wins over `after`.",
+}
 _OPENAPI = {
+    "parameters": [_LAST_EVENT_ID],
     "responses": {
         200: {
             "description": "JSON, or events when asked for",
             "content": {EVENT_STREAM: {"schema": {"type": "string"}}},
-        }
-    }
+        },
+        204: {"description": "Asked for live, but the run has ended and nothing follows"},
+    },
 }
 
 router = Router(tags=["runs"])
 
 
-@router.get("/runs/{run_id}/events", response={200: EventList, **ERRORS}, openapi_extra=_OPENAPI)
+@router.get(
+    "/runs/{run_id}/events",
+    summary="Read the journal of a run, or follow it live",
+    response={200: EventList, **ERRORS},
+    openapi_extra=_OPENAPI,
+)
 async def events(request: HttpRequest, run_id: str, after: Seq = 0) -> HttpResponseBase:
     """The journal after `after`: JSON, or `text/event-stream` when the Accept header names it."""
     live = EVENT_STREAM in request.META.get("HTTP_ACCEPT", "")
@@ -46,7 +60,7 @@ async def events(request: HttpRequest, run_id: str, after: Seq = 0) -> HttpRespo
     run = await reading(lambda: run_for(caller_of(request).user(), checked_id(run_id)))
     if not live:
         return StreamingHttpResponse(_as_json(run, start), content_type="application/json")
-    if run.is_terminal and start >= run.last_seq and "HTTP_LAST_EVENT_ID" in request.META:
+    if run.is_terminal and start >= run.last_seq:
         # An EventSource reconnects for ever after a plain end; 204 is what tells it to stop.
         return HttpResponse(status=204)
     reply = StreamingHttpResponse(_as_stream(run, start), content_type=EVENT_STREAM)

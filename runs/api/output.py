@@ -26,7 +26,9 @@ _OPENAPI = {"responses": {200: {"description": "The text", "content": {"text/pla
 router = Router(tags=["runs"])
 
 
-@router.get("/runs/{run_id}/output", response=ERRORS, openapi_extra=_OPENAPI)
+@router.get(
+    "/runs/{run_id}/output", summary="Read the whole text that a run printed", response=ERRORS, openapi_extra=_OPENAPI
+)
 async def output(request: HttpRequest, run_id: str, stream: Literal["stdout", "stderr"] = "stdout") -> HttpResponseBase:
     """What the run printed: all that is stored, of a running one all so far."""
 

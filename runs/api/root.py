@@ -14,6 +14,7 @@ from runs.api.callers import Authentication
 from runs.api.docs import Pages
 from runs.api.errors import error_reply
 from runs.api.parameters import strict_query
+from runs.api.schemas import HealthOut
 
 DESCRIPTION = """\
 Send `Authorization: Bearer TOKEN`, or use a signed-in page's session with its CSRF token.
@@ -24,12 +25,34 @@ and duplicate keys are refused by name. Times are ISO 8601 in UTC. A figure that
 """
 
 
+_HEALTH = {
+    "operationId": "health",
+    "tags": ["health"],
+    "summary": "Tell whether this instance is well",
+    "description": "`degraded`: no worker is there, so runs wait. `unavailable`: no database or no broker.",
+    "security": [],
+    "responses": {
+        status: {"description": words, "content": {"application/json": {"schema": HealthOut.json_schema()}}}
+        for status, words in ((200, "It takes runs"), (503, "It cannot take runs"))
+    },
+}
+
+
+class Api(NinjaAPI):
+    """The API with the one operation beside it, which needs no caller and so none of its machinery."""
+
+    def get_openapi_schema(self, **options: Any) -> Any:
+        schema = super().get_openapi_schema(**options)
+        schema["paths"]["/health"] = {"get": _HEALTH}
+        return schema
+
+
 def _refused(request: HttpRequest, error: Any) -> HttpResponse:
     return error_reply(error)
 
 
 def build() -> NinjaAPI:
-    api = NinjaAPI(
+    api = Api(
         title="Forja",
         version=settings.FORJA_VERSION,
         description=DESCRIPTION,

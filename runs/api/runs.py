@@ -46,7 +46,12 @@ _START = json_body(RunIn) | {
 router = Router(tags=["runs"])
 
 
-@router.post("/sessions/{session_id}/runs", response={200: RunOut, 202: RunOut, **ERRORS}, openapi_extra=_START)
+@router.post(
+    "/sessions/{session_id}/runs",
+    summary="Start a run, and wait for its end if asked to",
+    response={200: RunOut, 202: RunOut, **ERRORS},
+    openapi_extra=_START,
+)
 async def start(request: HttpRequest, session_id: str, wait: WaitSeconds = 0) -> HttpResponse:
     """Start a run: 202 and the run. With `wait`, 200 when it has ended within so many seconds."""
     asked = parse_run_request(read_object(request))
@@ -65,7 +70,7 @@ async def start(request: HttpRequest, session_id: str, wait: WaitSeconds = 0) ->
     return raw_reply(await reading(lambda: run_bytes(stored(run.pk))), status=202)
 
 
-@router.get("/runs", response={200: RunPage, **ERRORS})
+@router.get("/runs", summary="List the runs you may see, newest first", response={200: RunPage, **ERRORS})
 async def list_runs(
     request: HttpRequest,
     session: str = "",
@@ -105,7 +110,12 @@ def _one_of(text: str, allowed: list[str], *, field: str) -> list[str]:
     return values
 
 
-@router.post("/runs/cancel", response={200: CancelOut, **ERRORS}, openapi_extra=json_body(CancelIn))
+@router.post(
+    "/runs/cancel",
+    summary="Stop several runs by their ids",
+    response={200: CancelOut, **ERRORS},
+    openapi_extra=json_body(CancelIn),
+)
 async def cancel_many(request: HttpRequest) -> HttpResponse:
     """Stop several runs; one answer per id, in their order."""
     ids = read_object(request, fields=("ids",)).get("ids")
@@ -127,9 +137,9 @@ def _cancelled(user: Any, run_id: str) -> dict[str, Any]:
     return {"id": run_id, "status": run.status}
 
 
-@router.get("/runs/{run_id}", response={200: RunOut, **ERRORS})
+@router.get("/runs/{run_id}", summary="Read one run with its calls, value and output", response={200: RunOut, **ERRORS})
 async def get(request: HttpRequest, run_id: str) -> HttpResponse:
-    """One run with its calls, value and output."""
+    """Text and value together are cut to `maxOutputChars`; only a run that succeeded has a `value`."""
 
     def work() -> bytes:
         return run_bytes(run_for(caller_of(request).user(), checked_id(run_id)))
@@ -137,9 +147,9 @@ async def get(request: HttpRequest, run_id: str) -> HttpResponse:
     return raw_reply(await reading(work))
 
 
-@router.post("/runs/{run_id}/cancel", response={200: RunOut, **ERRORS})
+@router.post("/runs/{run_id}/cancel", summary="Stop one run that has not ended", response={200: RunOut, **ERRORS})
 async def cancel_one(request: HttpRequest, run_id: str) -> HttpResponse:
-    """Stop a run. Answers its state, again and again, until it has ended; then `ALREADY_FINISHED`."""
+    """Answers its state, again and again, until it has ended; then `ALREADY_FINISHED`."""
     read_nothing(request)
 
     def work() -> bytes:
@@ -149,9 +159,9 @@ async def cancel_one(request: HttpRequest, run_id: str) -> HttpResponse:
     return raw_reply(await writing(work))
 
 
-@router.get("/runs/{run_id}/calls/{seq}", response={200: CallDetail, **ERRORS})
+@router.get("/runs/{run_id}/calls/{seq}", summary="Read one nested call of a run", response={200: CallDetail, **ERRORS})
 async def call(request: HttpRequest, run_id: str, seq: Seq) -> HttpResponse:
-    """A nested call with its whole stored arguments and result."""
+    """The call with its whole stored arguments and result."""
 
     def work() -> bytes:
         run = run_for(caller_of(request).user(), checked_id(run_id))

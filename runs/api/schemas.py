@@ -95,8 +95,8 @@ class Text(Schema):
 
 class Progress(Schema):
     note: str | None = None
-    completed: float | None = None
-    total: float | None = None
+    completed: int | float | None = None
+    total: int | float | None = None
 
 
 class Place(Schema):
@@ -164,7 +164,7 @@ class RunOut(RunSummary):
     stderr: Text
     exitCode: int | None = None
     artifacts: list[dict[str, Any]]
-    metrics: dict[str, float] | None = None
+    metrics: dict[str, int | float] | None = None
 
 
 class RunPage(Schema):

@@ -35,7 +35,7 @@ def session_json(session: Session) -> dict[str, Any]:
     }
 
 
-@router.post("", response={201: SessionOut, **ERRORS}, openapi_extra=json_body(SessionIn))
+@router.post("", summary="Open a new session", response={201: SessionOut, **ERRORS}, openapi_extra=json_body(SessionIn))
 async def create(request: HttpRequest) -> HttpResponse:
     """Open a session. A child (`parent`) shares its root's scratchpad."""
     body = read_object(request, fields=FIELDS)
@@ -51,7 +51,7 @@ async def create(request: HttpRequest) -> HttpResponse:
     return json_reply(await writing(work), status=201)
 
 
-@router.get("", response={200: SessionPage, **ERRORS})
+@router.get("", summary="List the sessions you may see, newest first", response={200: SessionPage, **ERRORS})
 async def list_sessions(request: HttpRequest, cursor: str = "", limit: PageSize = 50) -> HttpResponse:
     """The sessions the caller may see, newest first."""
 
@@ -69,9 +69,9 @@ async def list_sessions(request: HttpRequest, cursor: str = "", limit: PageSize 
     return json_reply(await reading(work))
 
 
-@router.get("/{session_id}", response={200: SessionOut, **ERRORS})
+@router.get("/{session_id}", summary="Read one session by its id", response={200: SessionOut, **ERRORS})
 async def get(request: HttpRequest, session_id: str) -> HttpResponse:
-    """One session."""
+    """A session of yours; of anybody's for analysts and admins."""
 
     def work() -> dict[str, Any]:
         return session_json(session_for(caller_of(request).user(), checked_id(session_id)))
@@ -79,7 +79,7 @@ async def get(request: HttpRequest, session_id: str) -> HttpResponse:
     return json_reply(await reading(work))
 
 
-@router.delete("/{session_id}", response={204: None, **ERRORS})
+@router.delete("/{session_id}", summary="Delete a session with its runs", response={204: None, **ERRORS})
 async def delete(request: HttpRequest, session_id: str) -> HttpResponse:
     """Remove a session with its runs and children; `CONFLICT` while one of their runs is active."""
     read_nothing(request)

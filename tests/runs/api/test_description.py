@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from django.conf import settings
 from django.db import connection
 
 from runs.api.schemas import CallDetail, EventList, RunOut, RunPage, SessionOut, SessionPage
 from runs.models import NestedCall
 from sandboxes.errors import ScriptError
 from tests.runs.api.ending import end_run
+from tests.runs.api.test_callers import cookie_header, page_cookies
 from tests.runs.factories import queued_run
 
 
@@ -55,11 +59,18 @@ def test_it_describes_every_operation_with_its_errors(nobody):
         "/api/runs/{run_id}/calls/{seq}",
         "/api/runs/{run_id}/events",
         "/api/runs/{run_id}/output",
+        "/health",
     }
+    health = paths.pop("/health")["get"]
+    assert set(health["responses"]) == {"200", "503"} and health["security"] == []
     for path, operations in paths.items():
         for method, operation in operations.items():
             assert "401" in operation["responses"], (method, path)
+            assert re.fullmatch(r"[A-Z].* .* .*[^.]", operation["summary"]), (method, path)
             assert "200" in operation["responses"] or "201" in operation["responses"] or "204" in operation["responses"]
+    events = paths["/api/runs/{run_id}/events"]["get"]
+    assert {parameter["name"] for parameter in events["parameters"]} == {"run_id", "after", "Last-Event-ID"}
+    assert "204" in events["responses"]
     start = paths["/api/sessions/{session_id}/runs"]["post"]
     assert {parameter["name"] for parameter in start["parameters"]} == {"session_id", "wait", "Idempotency-Key"}
     assert "codePath" in start["requestBody"]["content"]["application/json"]["schema"]["properties"]
@@ -72,6 +83,20 @@ def test_the_docs_page_loads_nothing_from_elsewhere(nobody):
     assert "https://" not in page.text
     assert "script-src 'self';" in page.headers["content-security-policy"]
     assert "unsafe" not in page.headers["content-security-policy"]
+    assert '<html lang="en">' in page.text
+    assert 'href="/"' in page.text
+    assert "set-cookie" not in page.headers
+
+
+def test_the_docs_page_of_somebody_signed_in_can_write(nobody, user):
+    cookies = page_cookies(user)
+    page = nobody.get("/api/docs", headers=cookie_header(cookies))
+    (token,) = re.findall(r'data-csrf-token="(\w{64})"', page.text)
+    cookies |= {settings.CSRF_COOKIE_NAME: page.cookies[settings.CSRF_COOKIE_NAME]}
+    headers = cookie_header(cookies) | {"X-CSRFToken": token, "Origin": "http://localhost"}
+    assert nobody.post("/api/sessions", {}, headers=headers).status_code == 201
+    again = nobody.get("/api/docs", headers=cookie_header(cookies))
+    assert again.cookies[settings.CSRF_COOKIE_NAME] == cookies[settings.CSRF_COOKIE_NAME]
 
 
 def test_a_list_of_runs_reads_no_payloads_and_few_rows_at_a_time(api, room, django_assert_max_num_queries):

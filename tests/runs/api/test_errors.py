@@ -187,3 +187,38 @@ def test_a_query_parameter_given_twice_is_refused(api):
 def test_cancel_takes_no_fields(api, room):
     status, code, error = api.refused("POST", f"/api/runs/{queued_run(room).id}/cancel", json={"force": True})
     assert (status, code, error["field"]) == (400, "INVALID_INPUT", "force")
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("limit=x", "`limit` must be a whole number."),
+        ("limit=1.5", "`limit` must be a whole number."),
+        ("limit=0", "`limit` must be at least 1."),
+        ("limit=999", "`limit` must be at most 200."),
+        ("limit=" + "9" * 5000, "`limit` must be a whole number of fewer digits."),
+    ],
+)
+def test_a_wrong_query_parameter_is_told_in_our_own_words(api, query, message):
+    status, code, error = api.refused("GET", f"/api/runs?{query}")
+    assert (status, code, error["field"], error["message"]) == (400, "INVALID_INPUT", "limit", message)
+
+
+@pytest.mark.parametrize(
+    ("wait", "message"),
+    [
+        ("soon", "`wait` must be a number."),
+        ("nan", "`wait` must be a number that is finite."),
+        ("301", "`wait` must be at most 300."),
+        ("-1", "`wait` must be at least 0."),
+    ],
+)
+def test_a_wrong_wait_is_told_in_our_own_words(api, room, wait, message):
+    body = {"tool": "js_run", "code": "return 1"}
+    _, _, error = api.refused("POST", f"/api/sessions/{room.id}/runs?wait={wait}", json=body)
+    assert (error["field"], error["message"]) == ("wait", message)
+
+
+def test_a_choice_outside_the_list_names_what_there_is(api, room):
+    _, _, error = api.refused("GET", f"/api/runs/{queued_run(room).id}/output?stream=x")
+    assert (error["field"], error["message"]) == ("stream", "`stream` must be 'stdout' or 'stderr'.")

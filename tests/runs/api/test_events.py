@@ -6,9 +6,11 @@ import asyncio
 import json
 
 import pytest
+from django.db import transaction
 
 from runs.api import events
 from runs.api.database import writing
+from runs.journal import Entry, append
 from tests.runs.api.ending import end_run, print_text, start_run
 from tests.runs.factories import queued_run
 
@@ -87,6 +89,27 @@ def test_it_honours_last_event_id_over_after(api, room):
 def test_it_tells_a_reconnecting_reader_of_an_ended_run_to_stop(api, room):
     headers = {"Accept": "text/event-stream", "Last-Event-ID": "5"}
     assert api.get(f"/api/runs/{ended_run(room).id}/events", headers=headers).status_code == 204
+
+
+@pytest.mark.parametrize("after", [5, 999])
+def test_a_stream_beyond_the_end_of_an_ended_run_is_204_however_it_was_asked(api, room, after):
+    run = ended_run(room)
+    for options in ({"params": {"after": after}}, {"headers": {"Last-Event-ID": str(after)}}):
+        headers = options.pop("headers", {}) | {"Accept": "text/event-stream"}
+        assert api.get(f"/api/runs/{run.id}/events", headers=headers, **options).status_code == 204
+
+
+def test_a_call_is_told_with_its_arguments_as_given(api, room):
+    run = queued_run(room)
+    long = '{"path":"' + "é" * 2_000
+    data = [{"args": '{"path":"a"}'}, {"args": long[:2_000], "argsBytes": 4_011}, {"args": "[" * 1_900}]
+    with transaction.atomic():
+        append(run, [Entry(kind="call_started", data={"call": 1, "offsetMs": 1.23456} | one) for one in data])
+    whole, cut, broken = api.get(f"/api/runs/{run.id}/events?after=1").json()["items"]
+    assert whole["args"] == {"path": "a"}
+    assert cut["args"] == {"preview": long[:2_000], "bytes": 4_011} and "argsBytes" not in cut
+    assert broken["args"] == {"preview": "[" * 1_900}
+    assert whole["offsetMs"] == 1.235
 
 
 def test_it_refuses_a_last_event_id_that_is_none(api, room):

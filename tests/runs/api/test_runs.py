@@ -190,3 +190,24 @@ def test_an_analyst_may_not_cancel(analyst, room):
     run = queued_run(room)
     assert analyst.get(f"/api/runs/{run.id}").status_code == 200
     assert analyst.refused("POST", f"/api/runs/{run.id}/cancel")[:2] == (403, "FORBIDDEN")
+
+
+def test_bytes_and_counts_are_whole_and_milliseconds_have_three_places(api, room):
+    run = queued_run(room, progress={"note": "", "completed": 3.0, "total": 4.5}, calls_started=1)
+    NestedCall.objects.create(run=run, seq=1, tool="read_file", status="succeeded", duration_ms=1.23456789)
+    metrics = {"durationMs": 1.23456789, "peakMemoryBytes": 2_211_840.0, "bytesToModel": 5, "processes": 1.0}
+    end_run(run, metrics=metrics)
+    reply = api.get(f"/api/runs/{run.id}")
+    assert '"peakMemoryBytes":2211840,"bytesToModel":5,"processes":1}' in reply.text
+    assert '"completed":3,"total":4.5' in reply.text
+    assert reply.json()["metrics"]["durationMs"] == 1.235
+    assert reply.json()["calls"]["items"][0]["durationMs"] == 1.235
+
+
+@pytest.mark.parametrize("status", ["failed", "timed_out", "cancelled"])
+def test_only_a_succeeded_run_has_a_value(api, room, status):
+    run, good = queued_run(room), queued_run(room)
+    end_run(run, status=status, value_json="[1]")
+    end_run(good, value_json="null")
+    assert "value" not in api.get(f"/api/runs/{run.id}").json()
+    assert api.get(f"/api/runs/{good.id}").json()["value"] is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runs.models import Session
+from runs.models import Session, User
 from tests.runs.factories import queued_run
 
 
@@ -69,3 +69,12 @@ def test_it_does_not_delete_a_session_while_a_run_is_active(api, room):
 def test_it_refuses_a_wrong_field_by_name(api, body, field):
     status, code, error = api.refused("POST", "/api/sessions", json=body)
     assert (status, code, error["field"]) == (400, "INVALID_INPUT", field)
+
+
+def test_an_analyst_opens_no_session_and_starts_no_run_even_in_one_of_their_own(analyst):
+    status, code, error = analyst.refused("POST", "/api/sessions", json={})
+    assert (status, code) == (403, "FORBIDDEN") and error["hint"]
+    own = Session.objects.create(owner=User.objects.get(username="eve"))
+    run = {"tool": "js_run", "code": "return 1"}
+    assert analyst.refused("POST", f"/api/sessions/{own.id}/runs", json=run)[:2] == (403, "FORBIDDEN")
+    assert analyst.refused("DELETE", f"/api/sessions/{own.id}")[:2] == (403, "FORBIDDEN")
