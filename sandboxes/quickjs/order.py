@@ -7,13 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, get_args
 
-from sandboxes.base import MAX_ARGS_BYTES, MIB, Job
+from sandboxes.base import MIB, Job
 from sandboxes.quickjs.source import Source
 
 OP_CALL, OP_OUTPUT, OP_PROGRESS = 1, 2, 3
 
 # Bounds on one message of the guest, checked before it is looked at.
-MAX_CALL_BYTES = 3 * MAX_ARGS_BYTES + 4096
+# A call's arguments have at most 16 Mi characters, each up to three bytes of UTF-8.
+MAX_CALL_BYTES = 3 * 16 * MIB + 4096
 MAX_OUTPUT_BYTES = 64 * MIB
 MAX_PROGRESS_BYTES = 64 * 1024
 MAX_REPORT_BYTES = 64 * MIB

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 
 def test_two_tools_of_similar_name_stay_two(forja):
     run = forja.run(
@@ -121,3 +123,31 @@ def test_a_script_kept_in_the_scratchpad_runs_by_its_path(forja):
     assert (answer.status_code, answer.json()["value"]) == (200, 42)
     outside = forja.client.post(f"/api/sessions/{session}/runs", json={"tool": "js_run", "codePath": "../scan.js"})
     assert (outside.status_code, outside.json()["error"]["code"]) == (400, "INVALID_INPUT")
+
+
+@pytest.mark.parametrize("count", [11, 12, 14])
+def test_results_that_fill_the_heap_are_told_as_such(forja, count):
+    run = forja.run(
+        "const kept = [];\n"
+        "for (let i = 0; i < args.count; i++) kept.push(await tools.call('fx_blob', { bytes: 3000000 }));\n"
+        "return kept.length",
+        args={"count": count},
+    )
+    assert run["status"] == "failed"
+    assert run["error"]["code"] in ("MEMORY_LIMIT", "SCRIPT_ERROR"), run["error"]
+
+
+def test_a_result_as_large_as_the_heap_allows_no_more_can_be_caught(forja):
+    code = (
+        "const r = await tools.call('fx_blob', { bytes: 16700000 }).catch(e => e.code);\n"
+        "return r.text ? r.text.length : r"
+    )
+    assert forja.value(code) in (16_700_000, "TOOL_RESULT_TOO_LARGE")
+
+
+def test_two_megabytes_are_written_with_one_call(forja):
+    written = forja.value(
+        "const { bytes } = await tools.write_file({ path: 'scratch:big.txt', text: 'x'.repeat(2 * 1024 * 1024) });\n"
+        "return [bytes, (await tools.read_file({ path: 'scratch:big.txt' })).text.length]"
+    )
+    assert written == [2 * 1024 * 1024, 2 * 1024 * 1024]

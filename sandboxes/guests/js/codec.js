@@ -4,7 +4,7 @@
 // run a toJSON planted on Object.prototype over everything.
 
 const MAX_DEPTH = 500;
-const MAX_JSON_CHARS = 8 * 1024 * 1024, MAX_ARGUMENT_CHARS = 1024 * 1024;
+const MAX_JSON_CHARS = 8 * 1024 * 1024, MAX_ARGUMENT_CHARS = 16 * 1024 * 1024;
 const MAX_LOSSY_ROWS = 50;
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 

@@ -113,8 +113,9 @@ const call = (name, args) => {
 const settle = (id, ok, json) => {
   const record = mapGet(inFlight, id);
   if (record === undefined) return;
-  mapDelete(inFlight, id);
+  // Parsed first: a result that does not fit throws here, and the host then answers the same call with an error.
   const answer = parseJson(json);
+  mapDelete(inFlight, id);
   if (ok) {
     succeeded++;
     record.resolve(answer);
