@@ -139,10 +139,15 @@ def _storable_error(value: Any) -> Any:
     return value
 
 
+def waiting_metrics(run: Run) -> dict[str, float]:
+    """How long the run waited before it started, when it did start."""
+    if run.started_at is None:
+        return {}
+    return {"queuedMs": round((run.started_at - run.created_at).total_seconds() * 1000, 3)}
+
+
 def _metrics(run: Run, outcome: Outcome, recorder: Recorder) -> dict[str, float]:
-    metrics: dict[str, float] = dict(outcome.metrics)
-    if run.started_at is not None:
-        metrics["queuedMs"] = round((run.started_at - run.created_at).total_seconds() * 1000, 3)
+    metrics: dict[str, float] = outcome.metrics | waiting_metrics(run)
     metrics["bytesThroughCalls"] = recorder.bytes_through_calls
     metrics["bytesToModel"] = sum(len(text.encode("utf-8", "replace")) for text in text_for_model(run))
     return metrics

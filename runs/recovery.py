@@ -11,7 +11,7 @@ from pathlib import Path
 from django.utils import timezone
 
 from runs import journal
-from runs.finishing import finished_data, terminal_columns
+from runs.finishing import finished_data, terminal_columns, waiting_metrics
 from runs.journal import Entry
 from runs.models import NestedCall, Run, Worker
 from runs.pokes import poke
@@ -22,6 +22,11 @@ from sandboxes.errors import Interrupted
 SILENT_S = 15
 """After so long without a heartbeat a worker on another host counts as dead."""
 FORGET_DAYS = 1
+CUT_OFF = {
+    "code": Interrupted.code,
+    "message": "The worker stopped during this call.",
+    "hint": "Look at what the tool may have done before you run it again.",
+}
 
 log = logging.getLogger(__name__)
 
@@ -66,14 +71,17 @@ def end_orphan(run: Run) -> bool:
     """Give one abandoned run its terminal status, with the output and calls it had."""
     error = Interrupted("The worker that ran this stopped without ending it (a restart or a crash).")
     now = timezone.now()
+    open_calls = list(NestedCall.objects.filter(run=run, status="running").order_by("seq").values_list("seq", flat=True))
+    columns = terminal_columns(error, now) | _kept_output(run) | {"metrics": waiting_metrics(run)}
+    entries = [
+        Entry(kind="call_finished", data={"call": seq, "status": "cancelled", "error": CUT_OFF}, at=now)
+        for seq in open_calls
+    ]
+    entries.append(Entry(kind="finished", data=finished_data(error), at=now))
     with write():
-        finished = Entry(kind="finished", data=finished_data(error), at=now)
-        columns = terminal_columns(error, now) | _kept_output(run)
-        written = journal.append(run, [finished], only_if=["running"], **columns)
+        written = journal.append(run, entries, only_if=["running"], **columns)
         if written:
-            NestedCall.objects.filter(run=run, status="running").update(
-                status="cancelled", error={"code": "INTERRUPTED", "message": "The worker stopped during this call."}
-            )
+            NestedCall.objects.filter(run=run, seq__in=open_calls).update(status="cancelled", error=CUT_OFF)
     if written:
         log.warning("run %s was interrupted: its worker is gone", run.id)
         poke(run_id=run.id, session_id=run.session_id, ended=True)
@@ -88,7 +96,7 @@ def _kept_output(run: Run) -> dict[str, object]:
         columns |= {
             f"{stream}_head": text[:PART_CHARS],
             f"{stream}_tail": text[PART_CHARS:][-PART_CHARS:],
-            f"{stream}_chars": len(text),
+            f"{stream}_chars": max(len(text), getattr(run, f"{stream}_chars")),
         }
     return columns
 

@@ -103,7 +103,9 @@ def test_an_orphan_is_interrupted_and_keeps_what_it_had(running):
     row = Run.objects.get(pk=running.pk)
     assert (row.status, row.error_code, row.stdout_head) == ("interrupted", "INTERRUPTED", "so far\n")
     assert row.calls.get().status == "cancelled"
-    assert kinds(row)[-1] == "finished"
+    assert row.calls.get().error["hint"]
+    assert kinds(row)[-2:] == ["call_finished", "finished"]
+    assert row.metrics["queuedMs"] >= 0
     assert end_orphans() == 0
 
 
