@@ -71,7 +71,8 @@ def end_orphan(run: Run) -> bool:
     """Give one abandoned run its terminal status, with the output and calls it had."""
     error = Interrupted("The worker that ran this stopped without ending it (a restart or a crash).")
     now = timezone.now()
-    open_calls = list(NestedCall.objects.filter(run=run, status="running").order_by("seq").values_list("seq", flat=True))
+    running_calls = NestedCall.objects.filter(run=run, status="running").order_by("seq")
+    open_calls = list(running_calls.values_list("seq", flat=True))
     columns = terminal_columns(error, now) | _kept_output(run) | {"metrics": waiting_metrics(run)}
     entries = [
         Entry(kind="call_finished", data={"call": seq, "status": "cancelled", "error": CUT_OFF}, at=now)
