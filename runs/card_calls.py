@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
@@ -15,6 +16,7 @@ from runs.card_head import CardHead
 from runs.card_rows import calls_of, waits_of
 from runs.figures import arguments_words
 from runs.models import NestedCall
+from runs.stored_words import words
 from runs.visible import visible
 
 CARD_CALLS = 60
@@ -36,6 +38,7 @@ class CallView:
     took: str
     size: str
     error: dict[str, Any] | None
+    error_words: SafeString | str = ""
 
 
 @dataclass(kw_only=True)
@@ -96,7 +99,19 @@ class CardCalls(CardHead):
             took=took_words(call),
             size=labels.size(call.bytes) if call.status == NestedCall.Status.SUCCEEDED else "",
             error=call.error if isinstance(call.error, dict) else None,
+            error_words=self._error_words(call),
         )
+
+    def _error_words(self, call: NestedCall) -> SafeString | str:
+        """What went wrong with a call and what to do; of the one that ended the run only that it did."""
+        if not isinstance(call.error, dict):
+            return ""
+        message, hint = (str(call.error.get(name) or "") for name in ("message", "hint"))
+        ended = self.run.error if isinstance(self.run.error, dict) else {}
+        if message and self.run.status == "failed" and str(ended.get("message")).endswith(message):
+            return _("It ended the run: see Error.")
+        told = [message] if hint in ("", message) else [message, hint]
+        return format_html_join(" ", "{}", ((words(text),) for text in told))
 
     @property
     def calls_earlier(self) -> int:
@@ -105,6 +120,14 @@ class CardCalls(CardHead):
     @property
     def calls_at_once(self) -> int:
         return lanes.most_at_once(self.spans, now_ms=self.running_ms)
+
+    @cached_property
+    def calls_failed(self) -> int:
+        return NestedCall.objects.filter(run=self.run, status="failed").count() if self.run.calls_finished else 0
+
+    @property
+    def calls_done(self) -> int:
+        return max(0, self.run.calls_finished - self.calls_failed)
 
     @property
     def calls_stopped(self) -> int:

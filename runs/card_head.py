@@ -24,7 +24,7 @@ class Viewer:
     full: bool = False
 
     def may_act(self, session: Session) -> bool:
-        return session.owner_id == self.user.pk
+        return session.owner_id == self.user.pk and self.user.role != User.Role.ANALYST
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from runs.figures import figures
 from runs.highlight import highlighted, language_of, lines_of
 from runs.json_tree import parse, tree
 from runs.printed import Chunk, printed
+from runs.stored_words import said, words
 from runs.visible import visible
 
 __all__ = ["CARD_CALLS", "PAGE_CALLS", "Card", "Viewer"]
@@ -24,6 +25,7 @@ CARD_CODE_LINES = 60
 CARD_NODES = 200
 PAGE_CODE_LINES = 5_000
 PAGE_NODES = 2_000
+ENGINE_ERRORS = frozenset({"TypeError", "ReferenceError", "RangeError", "SyntaxError", "InternalError", "ToolError"})
 
 
 @dataclass(kw_only=True)
@@ -63,6 +65,11 @@ class Card(CardCalls):
     @property
     def output_shown(self) -> int:
         return sum(len(chunk.text) for chunk in self.output)
+
+    @property
+    def cut_streams(self) -> set[str]:
+        """The streams of which the card leaves something out."""
+        return {chunk.stream for chunk in self.output if chunk.omitted}
 
     # ── Code and error ──────────────────────────────────────────────────────────────────────────
 
@@ -107,11 +114,22 @@ class Card(CardCalls):
 
     @property
     def causes(self) -> list[str]:
-        return causes_of(self.error)
+        """What led to the error, without what its own sentence says already."""
+        return [cause for cause in causes_of(self.error) if cause not in self.fault_message]
 
     @property
     def fault_message(self) -> str:
         return sentence_of(self.error)
+
+    @property
+    def fault_words(self) -> SafeString:
+        """The error's sentence. What the script itself threw may be in any language."""
+        is_ours = str((self.error or {}).get("name") or "") in ENGINE_ERRORS or not self.error_is_thrown
+        return words(self.fault_message) if is_ours else said(self.fault_message)
+
+    @property
+    def error_is_thrown(self) -> bool:
+        return (self.error or {}).get("code") in ("SCRIPT_ERROR", "UNHANDLED_REJECTION")
 
     @property
     def stack(self) -> str:

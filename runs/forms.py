@@ -7,12 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from django import forms
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from forja_site.config import Config
 from runs.requests import MAX_TITLE_CHARS, RunRequest, parse_run_request
-from sandboxes.errors import ForjaError
+from runs.stored_words import words
+from sandboxes.errors import ConfigInvalid, ForjaError
 
 FIELD_OF = {
     "code": "code",
@@ -25,9 +28,14 @@ FIELD_OF = {
 """Which input shows an error about a field of the request."""
 
 
-def words_of(error: ForjaError) -> str:
-    """An error as one paragraph: what was wrong, then what to do."""
-    return f"{error.message} {_(error.hint)}".strip() if error.hint else error.message
+def words_of(error: ForjaError) -> SafeString:
+    """An error as one paragraph: what was wrong, then what to do; what is on the page already is not said again."""
+    told = (
+        [error.message]
+        if isinstance(error, ConfigInvalid) or error.hint == error.message
+        else [error.message, error.hint]
+    )
+    return format_html_join(" ", "{}", ((words(text),) for text in told if text))
 
 
 class RunForm(forms.Form):

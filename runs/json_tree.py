@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from runs import labels
 from runs.visible import visible
 
 MAX_SHOWN_DEPTH = 40
@@ -97,10 +99,15 @@ def _scalar_shown(value: Any) -> SafeString:
     return format_html('<span class="word">{}</span>', json.dumps(value))
 
 
+_ESCAPED = re.compile(r"\\\\|\\u00([01][0-9a-f])")
+
+
 def _quoted(text: str) -> str:
-    quoted = json.dumps(text[:MAX_TEXT_CHARS], ensure_ascii=False)
+    """In quotes as JSON has them; controls stay as they are, so that `visible` shows them as it does in output."""
+    escaped = json.dumps(text[:MAX_TEXT_CHARS], ensure_ascii=False)
+    quoted = _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else found[0], escaped)
     left = len(text) - MAX_TEXT_CHARS
-    return quoted if left <= 0 else f"{quoted}… " + _("and %(count)s more characters") % {"count": f"{left:,}"}
+    return quoted if left <= 0 else f"{quoted}… " + _("and %(count)s more characters") % {"count": labels.count(left)}
 
 
 def _cut(text: str) -> str:
@@ -110,9 +117,11 @@ def _cut(text: str) -> str:
 def size_words(value: Any) -> str:
     """How much a container holds: "object, 5 keys", "3 items"."""
     if isinstance(value, dict):
-        return ngettext("object, %(count)s key", "object, %(count)s keys", len(value)) % {"count": len(value)}
-    return ngettext("%(count)s item", "%(count)s items", len(value)) % {"count": len(value)}
+        return ngettext("object, %(count)s key", "object, %(count)s keys", len(value)) % {
+            "count": labels.count(len(value))
+        }
+    return ngettext("%(count)s item", "%(count)s items", len(value)) % {"count": labels.count(len(value))}
 
 
 def _more(count: int) -> str:
-    return ngettext("%(count)s more, not shown", "%(count)s more, not shown", count) % {"count": count}
+    return ngettext("%(count)s more, not shown", "%(count)s more, not shown", count) % {"count": labels.count(count)}

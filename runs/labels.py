@@ -164,11 +164,11 @@ def size(number: int) -> str:
     if number < 1024:
         return ngettext("%(count)s byte", "%(count)s bytes", number) % {"count": number}
     value = number / 1024
-    for unit in ("KB", "MB"):
+    for unit in ("KiB", "MiB"):
         if value < 1024:
             return f"{decimal(value, 1 if value < 10 else 0)} {unit}"
         value /= 1024
-    return f"{decimal(value, 1)} GB"
+    return f"{decimal(value, 1)} GiB"
 
 
 def limit_value(name: str, value: int) -> str:

@@ -52,8 +52,13 @@ _C0 = [
 
 
 def name_of(char: str) -> str:
-    """A printable stand-in: the control's own short name, else its number."""
+    """A printable stand-in: the control's own short name, else its number.
+
+    NUL and lone surrogates look as they do in stored output, which holds them as these escapes.
+    """
     code = ord(char)
+    if code == 0 or 0xD800 <= code <= 0xDFFF:
+        return f"\\u{code:04x}"
     return _C0[code] if code < len(_C0) else "DEL" if code == 0x7F else f"U+{code:04X}"
 
 

@@ -9,15 +9,17 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
 
 from runs import labels
+from runs.stored_words import said, words
 from runs.visible import plain, visible
 
 register = template.Library()
 
 register.filter("visible", visible)
 register.filter("plain", plain)
+register.filter("words", words)
+register.filter("said", said)
 register.filter("duration", labels.duration)
 register.filter("iso_duration", labels.iso_duration)
 register.filter("size", labels.size)
@@ -61,9 +63,10 @@ def code_words(code: str) -> str:
 
 
 @register.filter
-def hint_words(hint: str) -> str:
-    """A hint in the reader's language where it is one of ours, else as it was written."""
-    return gettext(hint) if hint and len(hint) <= 300 else hint
+def problem_words(message: str) -> SafeString:
+    """A problem of a configuration file as a sentence of its own."""
+    plain_words = message.removeprefix("the file is not usable: ")
+    return words(plain_words[:1].upper() + plain_words[1:])
 
 
 @register.filter

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
-from django.utils.translation import check_for_language, gettext
+from django.utils.translation import check_for_language, gettext, gettext_noop
 from django.views.decorators.cache import never_cache
 
 from forja_site.config import Config
@@ -88,13 +88,15 @@ def _next_query(request: HttpRequest) -> str:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """What unknown addresses get."""
-    return problem(request, NotFound("There is no such page.", hint=gettext("Start from the list of sessions.")))
+    return problem(request, NotFound("There is no such page.", hint="Start from the list of sessions."))
 
 
 def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
     """What a form gets whose page is older than the last sign-in, or that is not ours at all."""
-    message = gettext("This form belongs to a page that is no longer valid.")
-    return problem(request, Forbidden(message, hint=gettext("Open the page again, then send the form from there.")))
+    message = gettext_noop("This form belongs to a page that is no longer valid.")
+    return problem(
+        request, Forbidden(message, hint=gettext_noop("Open the page again, then send the form from there."))
+    )
 
 
 def problem(request: HttpRequest, error: ForjaError) -> HttpResponse:

@@ -39,7 +39,7 @@ def _redeem(request: HttpRequest, token: str, target: str) -> HttpResponse:
         # Opening one's own link twice is no error for somebody who is signed in.
         if request.user.is_authenticated and request.method == "GET":
             return redirect(target or "/")
-        return _form(request, target, error=_("This token was used or has expired. Make a new one as below."))
+        return _form(request, target, error=_("This token is unknown, used or expired. Make a new one as below."))
     login(request, user)
     return redirect(target or "/")
 

@@ -63,7 +63,7 @@ def test_the_main_job_works_without_script(chromium, live_forja):
         page.get_by_role("link", name="Refresh").click()
     person.sees_status(person.card("Endless"), "Cancelled")
     page.get_by_role("button", name="Sign out").click()
-    expect(page.get_by_label("Sign-in token")).to_be_visible()
+    expect(page.get_by_label("Sign-in or API token")).to_be_visible()
     context.close()
 
 

@@ -65,7 +65,7 @@ def test_a_call_says_its_status_tool_arguments_duration_and_bytes(scribe):
     markup = Markup(scribe.html())
     assert "Done: read_filesrc/a.py, 5" in markup.text
     assert "5.0 ms" in markup.text
-    assert "2.0 KB" in markup.text
+    assert "2.0 KiB" in markup.text
     assert "1 done" in markup.text
 
 
@@ -210,7 +210,7 @@ def test_the_runs_own_page_says_limits_controls_and_reason(scribe):
 
 def test_a_figure_that_was_not_measured_is_absent(scribe):
     scribe.starts().ends(metrics={"durationMs": 12.0, "peakMemoryBytes": 2_211_840})
-    assert scribe.card().figures == [("Duration", "12 ms"), ("Peak memory", "2.1 MB")]
+    assert scribe.card().figures == [("Duration", "12 ms"), ("Peak memory", "2.1 MiB")]
 
 
 def test_only_the_owner_is_offered_to_stop(scribe, django_user_model):
@@ -229,5 +229,45 @@ def test_a_card_speaks_spanish(scribe):
     scribe.starts().calls("read_file", path="a").settles(1).ends(value_json="1")
     with translation.override("es"):
         text = Markup(scribe.html()).text
-    for words in ("Completada", "aislada", "iniciada por ti", "361 ms", "Llamadas", "1 hecha", "Valor", "2,0 KB"):
+    for words in ("Completada", "aislada", "iniciada por ti", "361 ms", "Llamadas", "1 hecha", "Valor", "2,0 KiB"):
         assert words in text
+
+
+def test_a_failed_call_is_counted_apart_and_its_message_is_not_told_three_times(scribe):
+    error = {"code": "NOT_FOUND", "message": "`a` does not exist.", "hint": "list_files shows what there is."}
+    scribe.starts().calls("read_file", path="b").settles(1).calls("read_file", path="a").settles(
+        2, "failed", error=error
+    )
+    assert "1 done, 1 failed" in Markup(scribe.html()).text
+    message = "ToolError: read_file: NOT_FOUND: `a` does not exist."
+    scribe.ends("failed", error={"code": "SCRIPT_ERROR", "message": message, "cause": error, "hint": error["hint"]})
+    text = Markup(scribe.html()).text
+    assert "1 done, 1 failed" in text
+    assert text.count("does not exist") == 1
+    assert text.count("list_files shows") == 1
+
+
+def test_a_message_that_is_its_own_hint_is_said_once(scribe):
+    scribe.starts().ends("failed", error={"code": "X", "message": "Do less.", "hint": "Do less."})
+    assert Markup(scribe.html()).text.count("Do less.") == 1
+
+
+def test_the_whole_output_is_offered_only_where_something_is_left_out(session):
+    short = Scribe(session).starts().prints("x\n").ends(stdout_head="x\n")
+    assert "Whole stdout" not in short.html()
+    long = Scribe(session).starts().ends(stdout_chars=90_000, stdout_head="a" * 24_000, stdout_tail="b" * 24_000)
+    assert "Whole stdout" in long.html()
+    assert "Whole stderr" not in long.html()
+
+
+def test_unseen_characters_look_the_same_in_value_and_output(session):
+    scribe = Scribe(session).starts().prints("\\u0000 \x1b \\ud83d").ends(value_json=json.dumps("\0 \x1b \ud83d"))
+    text = Markup(scribe.html()).text
+    assert text.count("\\u0000 ESC \\ud83d") == 2
+    assert '"\\\\u001b"' in Markup(Scribe(session).starts().ends(value_json=json.dumps("\\u001b")).html()).text
+
+
+def test_what_a_narrow_table_has_no_column_for_stands_under_its_row(scribe):
+    scribe.starts().ends(controls={"network": {"requested": "none", "applied": True, "how": "no sockets"}})
+    under = Markup(scribe.page_html()).all("tr", **{"class": "under"})
+    assert len(under) == 1 + len(scribe.run.limits)

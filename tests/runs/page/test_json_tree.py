@@ -44,7 +44,7 @@ def test_it_marks_what_was_lost():
 def test_it_draws_no_more_nodes_than_allowed_and_says_how_many_are_left():
     markup = Markup(shown(json.dumps(list(range(10_000))), max_nodes=50))
     assert len(markup.all("li")) == 51
-    assert "9950 more, not shown" in markup.text
+    assert "9,950 more, not shown" in markup.text
 
 
 def test_it_survives_the_deepest_value_that_is_stored():

@@ -36,7 +36,7 @@ def test_an_unknown_workspace_is_refused_beside_its_field(browser):
     answer = browser.post("/", {"title": "kept", "workspace": "defualt"})
     markup = Markup(answer.content.decode())
     assert answer.status_code == 400
-    assert "Did you mean `default`?" in markup.by_id["session-workspace-error"]
+    assert "Did you mean default?" in markup.by_id["session-workspace-error"]
     assert markup.all("input", id="session-title")[0]["value"] == "kept"
 
 

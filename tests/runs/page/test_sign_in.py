@@ -23,7 +23,7 @@ def test_a_link_works_once(client, owner):
     Client().get(f"/sign-in/?token={token}")
     answer = client.get(f"/sign-in/?token={token}")
     assert answer.status_code == 401
-    assert "This token was used or has expired." in answer.content.decode()
+    assert "This token is unknown, used or expired." in answer.content.decode()
     assert token not in answer.content.decode()
 
 
@@ -59,7 +59,7 @@ def test_a_wrong_token_is_refused_with_what_to_do(client, db, token):
     answer = client.post("/sign-in/", {"token": token})
     markup = Markup(answer.content.decode())
     assert answer.status_code == 401
-    assert "This token was used or has expired. Make a new one as below." in markup.text
+    assert "This token is unknown, used or expired. Make a new one as below." in markup.text
     assert markup.all("input", id="token")[0]["aria-invalid"] == "true"
 
 

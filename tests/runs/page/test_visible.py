@@ -11,7 +11,8 @@ from runs.visible import plain, visible
 @pytest.mark.parametrize(
     ("char", "name"),
     [
-        ("\0", "NUL"),
+        ("\0", "\\u0000"),
+        ("\x01", "SOH"),
         ("\x1b", "ESC"),
         ("\r", "CR"),
         ("\x7f", "DEL"),
@@ -21,7 +22,7 @@ from runs.visible import plain, visible
         ("\u2028", "U+2028"),
         ("\u200b", "U+200B"),
         ("\ufeff", "U+FEFF"),
-        ("\ud83d", "U+D83D"),
+        ("\ud83d", "\\ud83d"),
         ("\U000e0041", "U+E0041"),
     ],
 )

@@ -65,10 +65,10 @@ def test_figures_follow_the_language():
     assert [labels.size(size) for size in (1, 900, 2_048, 40_000, 3 * 2**20, 2**31)] == [
         "1 byte",
         "900 bytes",
-        "2.0 KB",
-        "39 KB",
-        "3.0 MB",
-        "2.0 GB",
+        "2.0 KiB",
+        "39 KiB",
+        "3.0 MiB",
+        "2.0 GiB",
     ]
     with translation.override("es"):
         assert labels.duration(1_940) == "1,9 s"
