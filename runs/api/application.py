@@ -22,12 +22,16 @@ from django.urls import get_resolver
 
 from runs.api.database import reading
 from runs.api.errors import error_reply
+from runs.api.stopping import SCOPE_KEY, Stopping
 from sandboxes.errors import NotFound, SourceTooLarge
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Asgi = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+LAST_WORDS_S = 1.5
+"""How long a request gets to answer once the server stops; less than the server itself waits for it."""
 
 _COMMON_HEADERS = [
     (b"X-Content-Type-Options", b"nosniff"),
@@ -53,7 +57,8 @@ class ApiFirst:
             return
         body = await _read_body(receive)
         if body is not None:
-            await _until_gone(receive, _serve(scope, body, send))
+            stopping = Stopping()
+            await _until_gone(receive, _serve({**scope, SCOPE_KEY: stopping}, body, send), stopping)
 
 
 async def _read_body(receive: Receive) -> bytes | SourceTooLarge | None:
@@ -73,11 +78,18 @@ async def _read_body(receive: Receive) -> bytes | SourceTooLarge | None:
             return b"".join(parts)
 
 
-async def _until_gone(receive: Receive, serving: Any) -> None:
-    """Serve, but stop as soon as the client has gone: nobody reads the rest of a wait or a stream."""
+async def _until_gone(receive: Receive, serving: Any, stopping: Stopping) -> None:
+    """Serve, but stop as soon as the client has gone: nobody reads the rest of a wait or a stream.
+
+    The server cancels this when it stops: a request then gets a moment to answer what it has.
+    """
     tasks = [asyncio.ensure_future(serving), asyncio.ensure_future(_gone(receive))]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    except asyncio.CancelledError:
+        stopping.begin()
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED, timeout=LAST_WORDS_S)
+        raise
     finally:
         for task in tasks:
             task.cancel()

@@ -14,6 +14,7 @@ from runs.api.database import reading
 from runs.api.parameters import Seq, checked_id
 from runs.api.replies import json_bytes
 from runs.api.schemas import ERRORS, EventList
+from runs.api.stopping import Stopping, stopping_of
 from runs.hub import hub
 from runs.journal import events_after
 from runs.models import Run, RunEvent
@@ -63,7 +64,7 @@ async def events(request: HttpRequest, run_id: str, after: Seq = 0) -> HttpRespo
     if run.is_terminal and start >= run.last_seq:
         # An EventSource reconnects for ever after a plain end; 204 is what tells it to stop.
         return HttpResponse(status=204)
-    reply = StreamingHttpResponse(_as_stream(run, start), content_type=EVENT_STREAM)
+    reply = StreamingHttpResponse(_as_stream(run, start, stopping_of(request)), content_type=EVENT_STREAM)
     reply["X-Accel-Buffering"] = "no"
     return reply
 
@@ -91,14 +92,15 @@ async def _as_json(run: Run, after: int) -> AsyncIterator[bytes]:
     yield separator.replace(b",", b"") + b"]}"
 
 
-async def _as_stream(run: Run, after: int) -> AsyncIterator[bytes]:
-    """Events as they are written, until `finished`; a comment keeps quiet connections open."""
+async def _as_stream(run: Run, after: int, stopping: Stopping) -> AsyncIterator[bytes]:
+    """Events as they are written, until `finished` or the server's stop; a comment keeps quiet connections open."""
     # Sent at once, so that the client sees the headers.
     yield b": the journal of this run\n\n"
     clock = asyncio.get_running_loop().time
     quiet_since = clock()
     async with hub.watch(run.id) as watch:
-        while True:
+        stopping.wakes(watch)
+        while not stopping.now:
             batch = await reading(lambda: _batch(run, after))  # noqa: B023
             for event, encoded in batch:
                 yield b"id: %d\ndata: %b\n\n" % (event.seq, encoded)

@@ -16,6 +16,7 @@ from runs.api.paging import page_of
 from runs.api.parameters import PageSize, Seq, checked_id
 from runs.api.replies import json_bytes, json_reply, raw_reply
 from runs.api.schemas import ERRORS, CallDetail, CancelIn, CancelOut, RunIn, RunOut, RunPage, json_body
+from runs.api.stopping import stopping_of
 from runs.api.waiting import ended_run, run_bytes, stored
 from runs.hub import hub
 from runs.models import NestedCall, Run
@@ -64,7 +65,7 @@ async def start(request: HttpRequest, session_id: str, wait: WaitSeconds = 0) ->
 
     async with hub.watch(session_id) if wait else nullcontext() as watch:
         run = await writing(work)
-        answer = await ended_run(run, watch, wait_s=wait) if watch else None
+        answer = await ended_run(run, watch, wait_s=wait, stopping=stopping_of(request)) if watch else None
     if answer is not None:
         return raw_reply(answer)
     return raw_reply(await reading(lambda: run_bytes(stored(run.pk))), status=202)

@@ -6,6 +6,7 @@ import asyncio
 
 from runs.api.database import reading
 from runs.api.replies import json_bytes
+from runs.api.stopping import Stopping
 from runs.hub import Watch
 from runs.models import Run
 from runs.models.prepared import Prepared
@@ -15,27 +16,31 @@ from sandboxes.errors import NotFound
 LOOK_AGAIN_S = 3
 
 
-async def ended_run(run: Run, watch: Watch, *, wait_s: float) -> bytes | None:
+async def ended_run(run: Run, watch: Watch, *, wait_s: float, stopping: Stopping) -> bytes | None:
     """Give the run's JSON once it has ended; None when it has not within `wait_s` seconds, or cannot yet.
+
+    The server's stop ends the wait early.
 
     `watch` was entered before the run was written, so an end that came since is not missed.
     """
     clock = asyncio.get_running_loop().time
     deadline = clock() + wait_s
+    stopping.wakes(watch)
     if run.is_terminal:
         return await reading(lambda: run_bytes(stored(run.pk)))
-    while run.status != Run.Status.AWAITING_APPROVAL and clock() < deadline:
-        ended = await _is_told_of_the_end(run.id, watch, until=min(deadline, clock() + LOOK_AGAIN_S))
+    while run.status != Run.Status.AWAITING_APPROVAL and clock() < deadline and not stopping.now:
+        until = min(deadline, clock() + LOOK_AGAIN_S)
+        ended = await _is_told_of_the_end(run.id, watch, until=until, stopping=stopping)
         answer = await reading(lambda: _if_ended(run.pk, probably=ended))  # noqa: B023  awaited in this turn
         if answer is not None:
             return answer
     return None
 
 
-async def _is_told_of_the_end(run_id: str, watch: Watch, *, until: float) -> bool:
+async def _is_told_of_the_end(run_id: str, watch: Watch, *, until: float, stopping: Stopping) -> bool:
     """Sleep through what changes meanwhile; True when the hub said that this run ended, or lost its memory."""
     clock = asyncio.get_running_loop().time
-    while not watch.ended_runs & {run_id, ""} and clock() < until:
+    while not watch.ended_runs & {run_id, ""} and clock() < until and not stopping.now:
         await watch.changed(until - clock())
     told = bool(watch.ended_runs & {run_id, ""})
     watch.ended_runs.clear()

@@ -21,6 +21,12 @@ async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
             await send({"type": "http.response.body", "body": b""})
         case "/wait":
             await asyncio.sleep(300)
+        case "/polite":
+            try:
+                await asyncio.sleep(300)
+            except asyncio.CancelledError:
+                await _start(send)
+                await send({"type": "http.response.body", "body": b"not yet"})
         case "/fail":
             raise RuntimeError("on purpose")
         case _:

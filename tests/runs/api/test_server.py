@@ -155,6 +155,17 @@ def test_it_ends_within_seconds_with_waits_streams_and_idle_connections_open(ser
         connection.close()
 
 
+def test_an_answer_given_while_it_stops_reaches_its_client(server):
+    with server.connect() as connection:
+        connection.sendall(b"GET /polite HTTP/1.1\r\nHost: x\r\n\r\n")
+        httpx.get(f"http://127.0.0.1:{server.port}/")  # so that the one before has been read
+        server.process.send_signal(signal.SIGTERM)
+        with connection.makefile("rb") as reader:
+            answer = reader.read()
+    assert answer.startswith(b"HTTP/1.1 200") and b"not yet" in answer
+    assert server.process.wait(8) == 0
+
+
 def test_a_busy_port_is_one_clear_sentence(server):
     second = Server(server.port)
     _, errors = second.process.communicate(timeout=20)
