@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import os
 import secrets
 from pathlib import Path
@@ -11,6 +12,8 @@ from pathlib import Path
 from django.conf import settings
 
 INLINE_CHARS = 64 * 1024
+
+log = logging.getLogger(__name__)
 
 
 def sha256_of(text: str) -> str:
@@ -28,15 +31,16 @@ def keep(text: str) -> tuple[str, str | None]:
         return sha256, text
     path = _path(sha256)
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             temporary.write_bytes(text.encode("utf-8", "surrogatepass"))
             temporary.replace(path)
-        except OSError:
+        except OSError as error:
+            # A full disk must not end the run: its hash still tells what it was.
+            log.warning("could not keep %s bytes of a call (%s)", len(text), error)
             with contextlib.suppress(OSError):
                 temporary.unlink()
-            raise
     return sha256, None
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from functools import cache
+
+from django.db import DatabaseError, close_old_connections
 
 from runs.configuration import limits_from
 from runs.engines import backend_for
@@ -16,6 +19,8 @@ from runs.surroundings import Surroundings, surroundings_of
 from runs.tools.registry import CallContext, Registry, call_nested, default_registry
 from sandboxes.base import Event, Job, Outcome, StopSignal, ToolCall
 from sandboxes.errors import Cancelled, ForjaError, Internal, Interrupted
+
+RETRY_S = 1.0
 
 log = logging.getLogger(__name__)
 
@@ -125,8 +130,20 @@ def execute(run: Run) -> None:
     except Exception:
         log.exception("run %s failed inside Forja", run.id)
         outcome = Outcome(error=Internal("Something in Forja failed while this ran; the server log has it."))
-    finish_running(run, outcome, recorder)
+    _finish(run, outcome, recorder)
     poke(run_id=run.id, session_id=run.session_id, ended=True)
+
+
+def _finish(run: Run, outcome: Outcome, recorder: Recorder) -> None:
+    """Write the end, however long the database is away: nobody else may, while this worker lives."""
+    while True:
+        try:
+            finish_running(run, outcome, recorder)
+            return
+        except DatabaseError as error:
+            log.error("could not write the end of run %s (%s); trying again", run.id, error)
+            close_old_connections()
+            time.sleep(RETRY_S)
 
 
 def _run(run: Run, recorder: Recorder) -> Outcome:

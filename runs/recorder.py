@@ -179,12 +179,19 @@ class Recorder:
             self._calls[seq].pk = None
 
     def finish(self, write: Any) -> None:
-        """Call `write(entries)` with what is left, inside the lock, so that nothing is written after it."""
+        """Call `write(entries)` with what is left, inside the lock, so that nothing is written after it.
+
+        A database error passes through; everything is then kept for the next attempt.
+        """
         with self._lock:
-            entries = self._take_entries()
+            entries, unsaved = self._take_entries(), set(self._unsaved)
             for store in self.streams.values():
                 store.close()
-            write(entries)
+            try:
+                write(entries)
+            except DatabaseError:
+                self._put_back(entries, unsaved)
+                raise
 
     def _take_entries(self) -> list[Entry]:
         self._close_output()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections import deque
 from pathlib import Path
@@ -71,17 +72,25 @@ class StreamStore:
             self._file_bytes += min(len(data), room)
             self._full = len(data) > room
         except OSError:
-            # A full disk must not end the run: head and tail are still kept, and the count says what is missing.
-            log.exception("could not store the output of a run at %s", self._path)
-            self._full = True
+            self._give_up()
 
     def flush(self) -> None:
-        if self._file is not None:
-            self._file.flush()
+        if self._file is not None and not self._full:
+            try:
+                self._file.flush()
+            except OSError:
+                self._give_up()
 
     def close(self) -> None:
         if self._file is not None:
-            self._file.close()
+            # Python tries to write what it still buffers, and closes whether or not that goes well.
+            with contextlib.suppress(OSError):
+                self._file.close()
+
+    def _give_up(self) -> None:
+        """Store no more: a full disk must not end the run. Head and tail are kept, and the count tells what is not."""
+        log.warning("could not store the output of a run at %s", self._path)
+        self._full = True
 
     @property
     def head(self) -> str:

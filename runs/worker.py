@@ -89,9 +89,10 @@ class WorkerProcess:
                     elif not recorder.take_first_poke(now=now, age_s=FLUSH_EVERY_S):
                         continue
                     poke(run_id=recorder.run.id, session_id=recorder.run.session_id)
-                except DatabaseError:
-                    log.exception("could not write the events of run %s; trying again", recorder.run.id)
+                except DatabaseError as error:
+                    log.error("could not write the events of run %s (%s); trying again", recorder.run.id, error)
                     close_old_connections()
+                    self._stopping.wait(HEARTBEAT_S)
 
     def _beat(self) -> None:
         """Show that we live, stop what the database says should stop, look after orphans and waiting runs."""
@@ -105,8 +106,8 @@ class WorkerProcess:
                         active.stop(run_id)
                 end_orphans()
                 self._look_for_work()
-            except DatabaseError:
-                log.exception("the database does not answer; trying again")
+            except DatabaseError as error:
+                log.error("the database does not answer (%s); trying again", error)
                 close_old_connections()
 
     def _look_for_work(self) -> None:
@@ -157,9 +158,15 @@ def _work_apart() -> None:
 def work_until_idle() -> None:
     """Claim and execute, one run after the other, until nothing waits or every slot is taken."""
     while not process.is_stopping:
-        run = queue.claim_next(worker_id=process.id, slots=_slots())
-        if run is None:
-            return
-        execute(run)
-        if not queue.is_waiting():
+        try:
+            run = queue.claim_next(worker_id=process.id, slots=_slots())
+            if run is None:
+                return
+            execute(run)
+            if not queue.is_waiting():
+                return
+        except DatabaseError as error:
+            # Nothing was claimed; the heartbeat looks for waiting runs when the database is back.
+            log.error("could not look for a run to claim (%s)", error)
+            close_old_connections()
             return

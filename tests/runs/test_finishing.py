@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.db import OperationalError
 
 from runs import journal, queue
+from runs.execution import _finish
 from runs.finishing import end_waiting, finish_running
 from runs.journal import Entry
 from runs.models import Run, Session
@@ -57,6 +59,29 @@ def test_a_second_end_changes_nothing(running):
     assert not end_waiting(running, Cancelled("late"), [])
     row = Run.objects.get(pk=running.pk)
     assert row.status == "succeeded" and kinds(row).count("finished") == 1
+
+
+def test_the_end_is_written_when_the_database_is_back(transactional_db, running, monkeypatch):
+    attempts = []
+
+    def failing(*arguments, **changes):
+        attempts.append(1)
+        if len(attempts) <= 2:
+            raise OperationalError("database or disk is full")
+        return append(*arguments, **changes)
+
+    append = journal.append
+    monkeypatch.setattr(journal, "append", failing)
+    monkeypatch.setattr("runs.execution.RETRY_S", 0.01)
+    recorder = Recorder(running)
+    recorder.take(Output(stream="stdout", text="kept\n"))
+    recorder.take(CallStarted(seq=1, tool="read_file", arguments_json="{}"))
+    recorder.take(CallFinished(seq=1, status="succeeded", clock_ms=5, result_json="1"))
+    _finish(running, Outcome(value_json="1"), recorder)
+    row = Run.objects.get(pk=running.pk)
+    assert (row.status, row.stdout_head, len(attempts)) == ("succeeded", "kept\n", 3)
+    assert kinds(row) == ["queued", "started", "output", "call_started", "call_finished", "finished"]
+    assert row.calls.get().status == "succeeded"
 
 
 def test_events_written_late_are_dropped_after_the_end(running):
