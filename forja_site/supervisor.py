@@ -7,6 +7,7 @@ children live in sessions of their own, so that a Ctrl-C reaches them only throu
 from __future__ import annotations
 
 import contextlib
+import logging
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -145,6 +146,8 @@ class Supervisor:
 
     def run(self, *, prepare: Callable[[], None], greet: Greet) -> None:
         """Start everything, keep it up until asked to stop (then raises StopRequested), and leave nothing running."""
+        # A log that cannot be written, on a full disk say, is no reason to print a traceback for each of its lines.
+        logging.raiseExceptions = False
         self._say(f"Forja {self._instance.version} is starting on {self._instance.url} …")
         sweep(self._label)
         try:
