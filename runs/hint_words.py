@@ -58,6 +58,7 @@ HINTS = (
 )
 
 SENTENCES = (
+    gettext_noop("Ask an admin for the role `user`."),
     gettext_noop("none"),
     gettext_noop("none from the script"),
     gettext_noop(
@@ -170,7 +171,7 @@ SENTENCES = (
     gettext_noop("Only its owner can act in this session."),
     gettext_noop("Only the session's owner can act on this run."),
     gettext_noop("Open a session of your own."),
-    gettext_noop("Analysts read; they do not act."),
+    gettext_noop("An analyst reads everything and changes nothing."),
     gettext_noop("This form belongs to a page that is no longer valid."),
     gettext_noop("Open the page again, then send the form from there."),
     gettext_noop("`args` must be a JSON object."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,10 @@ from runs.cards import CARD_CALLS, PAGE_CALLS, Card, Viewer
 from runs.models import Run, RunEvent, Session
 from runs.printed import LIVE_CHUNKS, chunk_of, last_pieces, merged
 
+RAIL = 12
+"""How many sessions the list beside the cards holds."""
+RAIL_S = 6.0
+"""How often other sessions' notes are read again: nothing wakes this page for them."""
 MAX_TOLD_CARDS = 200
 MAX_CARDS = 40
 FRAME_CHUNKS = 10
@@ -65,6 +70,8 @@ class Page:
         self.viewer, self.session, self.view = viewer, session, told.view
         self.cards: dict[int, Shown] = {}
         self._counts: dict[str, int] | None = None
+        self._notes: dict[str, str] = {}
+        self._rail_read_at = time.monotonic()
         self._queue: dict[int, str] = {}
         self._told = dict(told.cards)
         self._newest = 0
@@ -84,7 +91,7 @@ class Page:
             else:
                 pieces.append(self._draw(run))
         self._newest = max(self.cards, default=self._newest)
-        return rendering.joined([*pieces, *self._side()])
+        return rendering.joined([*pieces, *self._side(is_changed=True)])
 
     def _runs_told(self) -> list[Run]:
         ids = list(self._told)
@@ -106,7 +113,7 @@ class Page:
             else:
                 pieces += self._add(run)
                 self._newest = run.pk
-        pieces += self._side()
+        pieces += self._side(is_changed=bool(behind or new))
         return rendering.joined(piece for piece in pieces if piece)
 
     def _changed(self) -> tuple[list[int], list[int]]:
@@ -230,14 +237,16 @@ class Page:
 
     # ── Beside the cards ────────────────────────────────────────────────────────────────────────
 
-    def _side(self) -> list[str]:
-        """Counts and places in line, where they changed."""
+    def _side(self, *, is_changed: bool) -> list[str]:
+        """Counts, the list of sessions and places in line, where they changed."""
         pieces: list[str] = []
         counts = queue.counts(self.session)
-        if counts != self._counts:
-            self._counts = counts
-            # A run's own page has neither counts nor a list of sessions.
-            pieces += [rendering.counts_html(counts), *self._rail()] if self.view != "run" else []
+        is_changed = is_changed or counts != self._counts
+        # A run's own page has neither counts nor a list of sessions.
+        if self.view != "run":
+            pieces += [rendering.counts_html(counts)] if counts != self._counts else []
+            pieces += self._rail(is_changed=is_changed)
+        self._counts = counts
         waiting = [number for number, shown in self.cards.items() if not shown.ended]
         if counts["queued"] and waiting:
             line = queue.line_up()
@@ -245,10 +254,22 @@ class Page:
                 pieces += self._place(Card(run=run, viewer=self.viewer, line=line))
         return pieces
 
-    def _rail(self) -> list[str]:
-        return [
-            rendering.rail_note(entry) for entry in session_list.entries(Session.objects.filter(pk=self.session.pk))
-        ]
+    def _rail(self, *, is_changed: bool) -> list[str]:
+        """The notes of the list that read otherwise now: at a change this session's, and all of them now and then.
+
+        A run that starts and ends between two looks changes no count: what a note says is compared, not why it might.
+        """
+        if time.monotonic() - self._rail_read_at >= RAIL_S:
+            self._rail_read_at = time.monotonic()
+            entries = session_list.rail(self.viewer.user, self.session, most=RAIL)
+        elif is_changed:
+            entries = session_list.entries(Session.objects.filter(pk=self.session.pk))
+        else:
+            return []
+        notes = {entry.id: rendering.rail_note(entry) for entry in entries}
+        changed = [note for session, note in notes.items() if self._notes.get(session) != note]
+        self._notes |= notes
+        return changed
 
     def _place(self, card: Card) -> list[str]:
         if card.queue is None:

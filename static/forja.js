@@ -154,6 +154,7 @@ function refreshed() {
     const part = document.getElementById(id);
     if (part && part.open !== open) part.open = open;
   }
+  arrived();
   localise(document);
 }
 
@@ -213,6 +214,105 @@ function showCalls(which) {
   document.cookie = `forja_calls=${which}; path=/; max-age=31536000; samesite=lax`;
 }
 
+// ── What was just sent comes into view, unless its sender has looked elsewhere ────
+const ARRIVES_MS = 15000;
+let awaited = null;
+let looksElsewhere = false;
+
+for (const kind of ["wheel", "touchmove", "pointerdown", "keydown"]) {
+  document.addEventListener(kind, () => { awaited = null; looksElsewhere = true; }, { passive: true, capture: true });
+}
+document.addEventListener("htmx:beforeRequest", (event) => { if (event.target.id === "composer") looksElsewhere = false; });
+
+function awaitCard(id) {
+  awaited = { id, until: performance.now() + ARRIVES_MS };
+  arrived();
+}
+
+function arrived() {
+  const card = awaited && document.getElementById(awaited.id);
+  if (awaited && performance.now() > awaited.until) awaited = null;
+  if (!card || !awaited) return;
+  awaited = null;
+  if (card.getBoundingClientRect().top > innerHeight - 120) card.scrollIntoView({ block: "start" });
+}
+
+document.addEventListener("htmx:afterSwap", (event) => {
+  const sent = event.detail.successful !== false && document.getElementById("composer")?.dataset.sent;
+  if (!sent || event.detail.requestConfig?.elt?.id !== "composer") return;
+  forgetDraft();
+  if (!looksElsewhere) awaitCard(sent);
+});
+
+// ── Drafts: what was typed and not run outlives a reload and is not replaced unasked ────
+const DRAFTS = "forja-draft:";
+const composer = () => document.getElementById("composer");
+const draftKey = () => DRAFTS + composer().dataset.session;
+const typed = () => {
+  const code = composer()?.elements.code;
+  return Boolean(code?.value.trim()) && (code.value !== code.defaultValue || "unsent" in composer().dataset);
+};
+
+function storage(work) {
+  try { return work(localStorage); } catch { return null; } // switched off, or full
+}
+
+function keepDraft() {
+  const { code, title } = composer().elements;
+  if (!typed()) { forgetDraft(); return; }
+  const draft = JSON.stringify({ code: code.value, title: title.value, base: code.defaultValue });
+  storage((store) => store.setItem(draftKey(), draft));
+}
+
+function forgetDraft() {
+  if (composer()) storage((store) => store.removeItem(draftKey()));
+}
+
+function draft() {
+  try { return JSON.parse(storage((store) => store.getItem(draftKey()))); } catch { return null; }
+}
+
+function bringBack(kept) {
+  const { code, title } = composer().elements;
+  code.value = kept.code;
+  title.value = kept.title;
+  composer().querySelector("[data-draft-kept]").hidden = true;
+}
+
+function restoreDraft() {
+  const kept = composer() && draft();
+  if (!kept || typeof kept.code !== "string") return;
+  const code = composer().elements.code;
+  if (code.defaultValue === kept.base || !code.defaultValue) bringBack(kept);
+  else if (code.defaultValue !== kept.code) composer().querySelector("[data-draft-kept]").hidden = false;
+}
+
+async function askBeforeReplacing(link) {
+  const dialog = document.getElementById("replace-draft");
+  dialog.returnValue = "keep";
+  dialog.addEventListener("close", () => {
+    if (dialog.returnValue !== "replace") return;
+    forgetDraft();
+    location.assign(link.href);
+  }, { once: true });
+  dialog.showModal();
+}
+
+document.addEventListener("input", (event) => { if (event.target.form?.id === "composer") keepDraft(); });
+
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-draft-back]")) { bringBack(draft()); keepDraft(); return; }
+  const link = event.target.closest('a[href*="#composer"]');
+  if (!link || !typed()) return;
+  event.preventDefault();
+  askBeforeReplacing(link);
+});
+
+document.addEventListener("submit", (event) => {
+  if (!("signOut" in event.target.dataset)) return;
+  storage((store) => { for (const key of Object.keys(store)) if (key.startsWith(DRAFTS)) store.removeItem(key); });
+});
+
 // ── Keys ───────────────────────────────────────────────────────────────────
 function cardInFocus() {
   return document.activeElement?.closest?.("article.run");
@@ -243,6 +343,10 @@ document.addEventListener("keydown", (event) => {
     event.target.form.requestSubmit();
     return;
   }
+  if (event.key === "Escape" && !event.isComposing && event.target.matches?.("input, textarea, select") && !event.target.closest("dialog")) {
+    event.target.blur();
+    return;
+  }
   const typing = event.target.closest?.("input, textarea, select, dialog[open]");
   if (typing || event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key]) return;
   event.preventDefault();
@@ -269,5 +373,6 @@ window.addEventListener("hashchange", openTarget);
 document.addEventListener("htmx:afterSettle", refreshed);
 if (live && window.htmx) startLive();
 localise(document);
+restoreDraft();
 refreshed();
 openTarget();

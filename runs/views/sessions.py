@@ -17,16 +17,15 @@ from runs.cards import Card, Viewer
 from runs.configuration import config_for, workspace_named
 from runs.examples import EXAMPLES, example_named
 from runs.forms import RunForm, SessionForm, composer_start
-from runs.live import Page, Told, read_told
-from runs.models import Run, Session
+from runs.live import RAIL, Page, Told, read_told
+from runs.models import Run, Session, User
 from runs.rendering import fill
 from runs.sessions import create_session, session_for
 from runs.views.page import page, remember, show, user_of
 from runs.workspaces import DEFAULT_WORKSPACE, workspaces
-from sandboxes.errors import ForjaError, InvalidInput
+from sandboxes.errors import Forbidden, ForjaError, InvalidInput
 
 CARDS = 20
-RAIL = 12
 SESSIONS = 50
 CALLS_COOKIE = "forja_calls"
 
@@ -39,11 +38,17 @@ def index(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             session = create_session(user=user_of(request), **form.cleaned_data)
+        except Forbidden:
+            raise  # about the person, not about what was filled in
         except ForjaError as error:
             form.add_problem(error)
         else:
             return redirect("session", session.pk)
     return _index_page(request, form)
+
+
+def _may_open(user: User) -> bool:
+    return user.role != User.Role.ANALYST
 
 
 def _index_page(request: HttpRequest, form: SessionForm) -> HttpResponse:
@@ -57,6 +62,7 @@ def _index_page(request: HttpRequest, form: SessionForm) -> HttpResponse:
         "before": before,
         "total": Session.objects.visible_to(user_of(request)).count(),
         "at_index": True,
+        "may_open": _may_open(user_of(request)),
     }
     return show(request, "runs/sessions.html", context, status=400 if form.errors else 200)
 
@@ -112,7 +118,8 @@ def _session_page(request: HttpRequest, session: Session, form: RunForm, *, stat
         "counts": queue.counts(session),
         "older": found[CARDS - 1].pk if len(found) > CARDS else None,
         "before": before,
-        "may_act": session.owner_id == user.pk,
+        "may_act": Viewer(user=user).may_act(session),
+        "may_open": _may_open(user),
         "calls_view": calls_view,
         "live_view": "older" if before else "session",
         "read_only": _is_read_only(config, session),
@@ -162,7 +169,7 @@ def submit(request: HttpRequest, session_id: str) -> HttpResponse:
     run = _submitted(request, session, form)
     if request.headers.get("HX-Request") == "true":
         context = _composer_context(session, form, _config_of(session))
-        return HttpResponse(fill("_composer", request, **context), status=200 if run else 422)
+        return HttpResponse(fill("_composer", request, sent=run, **context), status=200 if run else 422)
     if run is None:
         return _session_page(request, session, form, status=422)
     return redirect(f"{request.path.removesuffix('runs/')}?from={run.id}#run-{run.id}")

@@ -15,6 +15,7 @@ from runs.cards import CARD_CALLS, Viewer
 from runs.live import MAX_CARDS, Page, Told, read_told
 from runs.models import Run
 from runs.printed import LIVE_CHUNKS
+from runs.sessions import create_session
 from tests.runs.page.reading import Markup, printed
 from tests.runs.page.scribe import Scribe
 
@@ -278,3 +279,21 @@ def test_an_idle_look_costs_few_queries(scribe):
     with CaptureQueriesContext(connection) as queries:
         page.update()
     assert len(queries) <= 4
+
+
+def test_a_run_that_starts_and_ends_between_two_looks_changes_the_list_of_sessions(scribe, session):
+    page, html = opened(scribe.starts().ends("failed"))
+    assert "Failed" in Markup(html).by_id[f"rail-{session.pk}"]
+    Scribe(session).starts().ends("succeeded")
+    assert "Succeeded" in Markup(page.update()).by_id[f"rail-{session.pk}"]
+    assert "rail" not in page.update()
+
+
+def test_other_sessions_in_the_list_are_looked_at_now_and_then(scribe, owner, monkeypatch):
+    page, _html = opened(scribe.starts().ends())
+    other = create_session(user=owner, title="Other")
+    Scribe(other).starts().ends("timed_out")
+    assert "rail" not in page.update()
+    monkeypatch.setattr(live, "RAIL_S", 0.0)
+    assert swaps(page.update()) == [f"rail-{other.pk}"]
+    assert page.update() == ""

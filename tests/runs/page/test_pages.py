@@ -281,3 +281,32 @@ def test_pages_speak_the_browsers_language(client, db):
 
 def test_an_unknown_language_changes_nothing(client, db):
     assert client.get("/sign-in/?lang=xx").status_code == 200
+
+
+def test_every_page_leads_to_the_description_of_the_api(browser):
+    assert browser.get("/").content.decode().count('href="/api/docs"') == 1
+
+
+def test_a_broken_configuration_is_told_in_one_sentence_each(browser, session, settings):
+    from pathlib import Path
+
+    config = Path(settings.FORJA_HOME) / "config.json"
+    config.write_text("\n{")
+    try:
+        answer = browser.post(f"/sessions/{session.pk}/runs/", {"code": "return 1"})
+    finally:
+        config.unlink()
+    text = read_text(answer)
+    assert "nothing runs until it is mended. It is not JSON: " in text
+    assert "Mend" not in text
+
+
+def read_text(answer):
+    return Markup(answer.content.decode()).text
+
+
+def test_the_composer_says_where_its_run_is(browser, session):
+    answer = browser.post(f"/sessions/{session.pk}/runs/", {"code": "return 1"}, headers={"HX-Request": "true"})
+    run = Run.objects.get()
+    assert f'<a href="#run-{run.id}">See its card</a>' in answer.content.decode()
+    assert '<div id="said" hx-swap-oob="innerHTML">Sent.</div>' in answer.content.decode()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from runs.models import Run
+from runs.accounts import create_user
+from runs.models import Run, Session, User
+from runs.sessions import create_session
 
 
 @pytest.fixture
@@ -70,3 +72,18 @@ def test_an_unknown_address_says_where_to_start(browser, path):
     answer = browser.get(path)
     assert answer.status_code == 404
     assert "Start from the list of sessions." in answer.content.decode()
+
+
+def test_an_analyst_is_offered_nothing_to_act_with_even_in_a_session_of_his_own(analyst, scribe):
+    own = create_session(user=create_user(name="later an analyst"))
+    Session.objects.filter(pk=own.pk).update(owner=User.objects.get(username="analyst"))
+    index, room = analyst.get("/").content.decode(), analyst.get(f"/sessions/{own.pk}/").content.decode()
+    assert 'name="workspace"' not in index
+    assert "New session" not in room
+    assert 'id="composer"' not in room
+    for page in (index, room):
+        assert "As an analyst you read everything and act nowhere." in page
+    answer = analyst.post("/", {"title": "t", "workspace": "default"})
+    assert answer.status_code == 403
+    assert "An analyst reads everything and changes nothing." in answer.content.decode()
+    assert analyst.post(f"/sessions/{own.pk}/runs/", {"code": "return 1"}).status_code == 403
