@@ -266,7 +266,7 @@ class Page:
             entries = session_list.entries(Session.objects.filter(pk=self.session.pk))
         else:
             return []
-        notes = {entry.id: rendering.rail_note(entry) for entry in entries}
+        notes: dict[str, str] = {entry.id: rendering.rail_note(entry) for entry in entries}
         changed = [note for session, note in notes.items() if self._notes.get(session) != note]
         self._notes |= notes
         return changed
