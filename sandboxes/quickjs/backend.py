@@ -81,9 +81,10 @@ class QuickJS:
             outcome = Supervisor(job=job, source=source, host=host, room=room).run()
         finally:
             self._give_back(room)
+        if (startup_ms := outcome.metrics.get("startupMs")) is None:
+            return outcome  # the wait alone is not what the start took
         # A room that first had to be made is part of what it took to start this run.
-        startup_ms = outcome.metrics.get("startupMs", 0.0) + waited_ms
-        return replace(outcome, metrics=outcome.metrics | {"startupMs": startup_ms})
+        return replace(outcome, metrics=outcome.metrics | {"startupMs": startup_ms + waited_ms})
 
     def warm(self, rooms: int = 1) -> None:
         """Make so many rooms ready (at most one per slot), so that the first runs find them."""
