@@ -15,9 +15,13 @@ def main() -> None:
     if find_spec("django") is None:
         use_own_environment()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "forja_site.settings")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        sys.exit(f"Forja cannot start. {error}")
 
 
 def use_own_environment() -> None:

@@ -64,3 +64,20 @@ def live_forja(tmp_path_factory):
         yield forja.start()
     finally:
         forja.stop()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """One real browser for all: Playwright allows one at a time. Without Chromium its tests are skipped, saying so."""
+    from playwright.sync_api import expect, sync_playwright
+
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("Chromium is not installed: this test needs a real browser")
+    expect.set_options(timeout=15_000)
+    # As root, as in most containers, Chromium refuses to start inside its own sandbox.
+    options = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=options)
+        yield browser
+        browser.close()

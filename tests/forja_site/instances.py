@@ -23,7 +23,15 @@ def processes(forja: LiveForja) -> list[int]:
 
 def pid_of(forja: LiveForja, name: str) -> int:
     """Give the process of one child: "celery", "forja_site.web" or "valkey-server"."""
-    return next(pid for pid in processes(forja) if name in _command(pid))
+    found: list[int] = []
+
+    def look() -> bool:
+        # Between the launcher and the program itself a process has neither name for a moment.
+        found[:] = [pid for pid in processes(forja) if name in _command(pid)]
+        return bool(found)
+
+    wait_until(look, 20)
+    return found[0]
 
 
 def _command(pid: int) -> str:

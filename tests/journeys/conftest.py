@@ -1,31 +1,14 @@
-"""A real Chromium and a signed-in person. Without Chromium the journeys are skipped, saying so."""
+"""A signed-in person in a real Chromium."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext
 
 from tests.journeys.person import Person
 from tests.live import LiveForja
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed: the journeys need a real browser")
-    expect.set_options(timeout=15_000)
-    # As root, as in most containers, Chromium refuses to start inside its own sandbox.
-    options = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
-        yield browser
-        browser.close()
 
 
 def link_of(forja: LiveForja) -> str:
