@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +15,10 @@ TOOLS = ("js_run", "python_run", "execute")
 FIELDS = frozenset({"tool", "code", "codePath", "title", "args", "inputs", "timeoutMs", "publishOnError"})
 PYTHON_ONLY = ("inputs", "publishOnError")
 MAX_TITLE_CHARS = 200
+MAX_EXACT_INTEGER = 2**53
+MAX_PATH_CHARS = 100
+
+_LONG_NUMBER = re.compile(r"\d{16}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +85,34 @@ def encode_args(args: Any) -> str:
     text = json.dumps(args, separators=(",", ":"), allow_nan=False)
     if len(text) > MAX_ARGS_BYTES:
         raise SourceTooLarge(f"`args` has {len(text):,} bytes; at most {MAX_ARGS_BYTES:,} are taken.", field="args")
+    if _LONG_NUMBER.search(text):
+        _refuse_inexact(args)
     return text
+
+
+def _refuse_inexact(args: dict[str, Any]) -> None:
+    """Refuse integers that a script would see as other ones: its numbers are doubles."""
+    level: list[tuple[str, Any]] = [("args", args)]
+    while level:
+        for path, item in level:
+            if type(item) is int and abs(item) > MAX_EXACT_INTEGER:
+                raise InvalidInput(
+                    f"`{path}` is an integer beyond 2^53, which a script's numbers cannot hold exactly.",
+                    hint="Send it as a string; the script can read it with BigInt(…).",
+                    field=path,
+                )
+        level = [child for path, item in level for child in _children(path, item)]
+
+
+def _children(path: str, item: Any) -> Iterator[tuple[str, Any]]:
+    shown = path if len(path) <= MAX_PATH_CHARS else f"{path[:MAX_PATH_CHARS]}…"
+    if isinstance(item, dict):
+        for name, child in item.items():
+            is_plain = len(name) <= MAX_PATH_CHARS and name.isascii() and name.isidentifier()
+            yield f"{shown}.{name}" if is_plain else f"{shown}[{json.dumps(name[:MAX_PATH_CHARS])}]", child
+    elif isinstance(item, list):
+        for place, child in enumerate(item):
+            yield f"{shown}[{place}]", child
 
 
 def is_too_deep(value: Any) -> bool:

@@ -11,26 +11,19 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from runs.private_folders import NotPrivate, folder_name, open_base, open_private
-from runs.tools.confine import FOLDER_FLAGS, open_file
+from runs.scratch_usage import Usage, drop_note, held, measure, measured, write_note
+from runs.tools.confine import open_file
 from runs.tools.paths import Parts, PlaceName, parse_path, split_place
 from runs.tools.writing import TEMPORARY_PREFIX, lock, size_of, write_file
 from sandboxes.base import MAX_CODE_BYTES, StopSignal
 from sandboxes.errors import ConfigInvalid, InvalidInput, NotFound, PermissionDenied, QuotaExceeded, SourceTooLarge
 
 MAX_ENTRIES = 10_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class Usage:
-    """What a scratchpad holds: apparent bytes of its files, and files and folders counted together."""
-
-    size_bytes: int
-    entries: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,8 +69,7 @@ class Scratchpad:
     def write(self, parts: Parts, data: bytes, *, append: bool, stop: StopSignal) -> int:
         """Write a file if it fits; raises QuotaExceeded, and then nothing was written and nothing deleted."""
         with self._locked(stop) as session_fd, _opened(session_fd, self.levels[-1]) as root_fd:
-            self._refuse_over_quota(root_fd, parts, len(data), append=append)
-            return write_file(root_fd, parts, data, append=append, stop=stop, temporary_fd=session_fd)
+            return self._write_within_quota(session_fd, root_fd, parts, data, append=append, stop=stop)
 
     def read_code(self, path: str) -> str:
         """Read the script that `codePath` names.
@@ -114,6 +106,7 @@ class Scratchpad:
     def empty(self) -> None:
         """Remove everything in it."""
         with self._locked(StopSignal()) as session_fd:
+            drop_note(session_fd)
             shutil.rmtree(self.levels[-1], dir_fd=session_fd)
             with _opened(session_fd, self.levels[-1]):
                 return
@@ -149,22 +142,41 @@ class Scratchpad:
             finally:
                 os.close(lock_fd)
 
-    def _refuse_over_quota(self, root_fd: int, parts: Parts, added: int, *, append: bool) -> None:
-        held = measure(root_fd)
+    def _write_within_quota(
+        self, session_fd: int, root_fd: int, parts: Parts, data: bytes, *, append: bool, stop: StopSignal
+    ) -> int:
         replaced, new_entries = _replaced(root_fd, parts)
-        size = held.size_bytes + added - (0 if append else replaced)
+        kept_bytes = replaced if append else 0
+        before = held(session_fd, root_fd)
+        try:
+            after = self._after(before.usage, replaced, kept_bytes + len(data), new_entries)
+        except QuotaExceeded:
+            if before.is_fresh:
+                raise
+            # Nobody is refused on the word of a note: something may have been deleted meanwhile.
+            before = measured(root_fd)
+            after = self._after(before.usage, replaced, kept_bytes + len(data), new_entries)
+        drop_note(session_fd)
+        size = write_file(root_fd, parts, data, append=append, stop=stop, temporary_fd=session_fd)
+        write_note(session_fd, root_fd, after, measured_s=before.measured_s)
+        return size
+
+    def _after(self, before: Usage, replaced: int, size_after: int, new_entries: int) -> Usage:
+        """Give what is held once a file of `replaced` bytes has `size_after`; raises QuotaExceeded."""
+        size = before.size_bytes + size_after - replaced
         # One that is over already, because the quota was lowered, may still shrink.
-        if size > self.max_bytes and size > held.size_bytes:
+        if size > self.max_bytes and size > before.size_bytes:
             raise QuotaExceeded(
-                f"The scratchpad may hold {self.max_bytes} bytes: it holds {held.size_bytes}, with this {size}.",
-                usedBytes=held.size_bytes,
+                f"The scratchpad may hold {self.max_bytes} bytes: it holds {before.size_bytes}, with this {size}.",
+                usedBytes=before.size_bytes,
                 maxBytes=self.max_bytes,
             )
-        if new_entries and held.entries + new_entries > self.max_entries:
+        if new_entries and before.entries + new_entries > self.max_entries:
             raise QuotaExceeded(
-                f"The scratchpad may hold {self.max_entries} files and folders, and holds {held.entries}.",
+                f"The scratchpad may hold {self.max_entries} files and folders, and holds {before.entries}.",
                 hint="Put several things into one file, or empty the scratchpad; nothing was written.",
             )
+        return Usage(size_bytes=size, entries=before.entries + new_entries)
 
 
 def open_scratchpad(
@@ -226,31 +238,6 @@ def _drop_unfinished(session_fd: int) -> None:
     for name in os.listdir(session_fd):
         if os.fsencode(name).startswith(TEMPORARY_PREFIX):
             os.unlink(name, dir_fd=session_fd)
-
-
-def measure(folder_fd: int) -> Usage:
-    """Count what is below an open folder, links and special files included, following nothing."""
-    size_bytes = entries = 0
-    with os.scandir(folder_fd) as found:
-        for entry in found:
-            entries += 1
-            if not entry.is_dir(follow_symlinks=False):
-                with suppress(FileNotFoundError):
-                    size_bytes += entry.stat(follow_symlinks=False).st_size
-                continue
-            with suppress(OSError):
-                below = _measure_below(folder_fd, entry.name)
-                size_bytes += below.size_bytes
-                entries += below.entries
-    return Usage(size_bytes=size_bytes, entries=entries)
-
-
-def _measure_below(folder_fd: int, name: str) -> Usage:
-    below_fd = os.open(name, FOLDER_FLAGS, dir_fd=folder_fd)
-    try:
-        return measure(below_fd)
-    finally:
-        os.close(below_fd)
 
 
 def _replaced(root_fd: int, parts: Parts) -> tuple[int, int]:

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from runs.tools.paths import Parts, show_name, show_path
+from runs.tools.paths import SCRATCH_PREFIX, Parts, show_name, show_names
 from sandboxes.errors import InvalidInput, NotFound, PermissionDenied
 
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -167,7 +167,10 @@ def _reserved(parts: Parts) -> PermissionDenied:
 
 
 def missing(way: Parts) -> NotFound:
-    return NotFound(f"{_quote(way)} does not exist.", hint="list_files shows what there is.", field="path")
+    hint = "list_files shows what there is."
+    if way and way[0].startswith(SCRATCH_PREFIX.encode()):
+        hint = f"Write `{SCRATCH_PREFIX}` once, at the very start; {hint}"
+    return NotFound(f"{_quote(way)} does not exist.", hint=hint, field="path")
 
 
 def _linked(way: Parts) -> InvalidInput:
@@ -192,5 +195,5 @@ def _explain(fd: int, name: bytes, way: Parts, error: OSError) -> Exception:
 
 
 def _quote(way: Parts) -> str:
-    shown = show_path(way) if len(way) <= 8 else f"…/{show_name(way[-1])}"
+    shown = show_names(way) if len(way) <= 8 else f"…/{show_name(way[-1])}"
     return f"`{shown[:300]}`"

@@ -51,7 +51,8 @@ FILE_TOOLS: tuple[Tool, ...] = (
         description=(
             "List a folder of the workspace, or of the scratchpad with `scratch:`. "
             "`glob` is matched against the path below that folder: `*` lists the folder itself, "
-            "`**/*.py` goes all the way down."
+            "`**/*.py` goes all the way down. Only what has type `file` can be read: hard links and special files "
+            "are `other`."
         ),
         input_schema=_input(
             [],

@@ -77,8 +77,15 @@ def _looks_like_parent(name: str) -> bool:
 
 def show_path(parts: Parts, *, place: PlaceName = "workspace") -> str:
     """Write a path so that it can be read, and asked for again in exactly this form."""
-    prefix = SCRATCH_PREFIX if place == "scratch" else ""
-    return prefix + "/".join(show_name(name) for name in parts)
+    shown = show_names(parts)
+    if place == "scratch":
+        return SCRATCH_PREFIX + shown
+    return shown.replace(":", "\\x3A", 1) if shown.startswith(SCRATCH_PREFIX) else shown
+
+
+def show_names(parts: Parts) -> str:
+    """Write a path inside its place, as sentences show it."""
+    return "/".join(show_name(name) for name in parts)
 
 
 def show_name(name: bytes) -> str:
@@ -97,8 +104,6 @@ def _show_char(char: str) -> str:
 
 
 def _is_read_back(text: str, name: bytes) -> bool:
-    if text.startswith(SCRATCH_PREFIX):
-        return False
     try:
         return parse_path(text) == (name,)
     except InvalidInput:

@@ -96,12 +96,13 @@ def _entry(fd: int, name: bytes, at: Parts) -> Entry | None:
         found = os.stat(name, dir_fd=fd, follow_symlinks=False)
     except OSError:
         return None  # deleted since the names were read
-    return Entry(parts=(*at, name), kind=_kind(found.st_mode), size_bytes=found.st_size, modified_s=found.st_mtime)
+    return Entry(parts=(*at, name), kind=_kind(found), size_bytes=found.st_size, modified_s=found.st_mtime)
 
 
-def _kind(mode: int) -> Kind:
-    if stat.S_ISREG(mode):
-        return "file"
-    if stat.S_ISDIR(mode):
+def _kind(found: os.stat_result) -> Kind:
+    """Say what it is to a reader: a file that has a second name somewhere is refused, so it is listed as no file."""
+    if stat.S_ISREG(found.st_mode):
+        return "file" if found.st_nlink <= 1 else "other"
+    if stat.S_ISDIR(found.st_mode):
         return "directory"
-    return "link" if stat.S_ISLNK(mode) else "other"
+    return "link" if stat.S_ISLNK(found.st_mode) else "other"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import secrets
 import stat
 import time
@@ -25,7 +26,15 @@ from sandboxes.base import MIB, StopSignal
 from sandboxes.errors import Cancelled, InvalidInput, NotFound, PermissionDenied, ToolError
 
 TEMPORARY_PREFIX = b".forja-write-"
+# No write takes an hour: what is older was left by one that was killed.
+MAX_TEMPORARY_AGE_S = 3600
+SWEEP_EVERY_S = 60
 LOCK_POLL_S = 0.01
+
+_MAX_FOLDERS_REMEMBERED = 1000
+_TEMPORARY = re.compile(re.escape(TEMPORARY_PREFIX) + rb"[0-9a-f]{16}")
+# When each folder (by device and inode) was swept last: a look through a large one costs more than the write itself.
+_swept: dict[tuple[int, int], float] = {}
 
 
 def write_file(
@@ -50,7 +59,9 @@ def write_file(
         name = existing_name(parent_fd, parts[-1])
         if append and _exists(parent_fd, name, parts):
             return _append(parent_fd, name, data, way=parts, stop=stop)
-        temporary_fd = parent_fd if temporary_fd is None else temporary_fd
+        if temporary_fd is None:
+            temporary_fd = parent_fd
+            _sweep(parent_fd)
         return _replace(parent_fd, name, data, way=parts, stop=stop, temporary_fd=temporary_fd)
 
 
@@ -79,6 +90,26 @@ def _replace(parent_fd: int, name: bytes, data: bytes, *, way: Parts, stop: Stop
     finally:
         os.close(fd)
     return len(data)
+
+
+def _sweep(folder_fd: int) -> None:
+    """Remove the unfinished files that killed writers left in a folder; at most once a minute for each folder."""
+    found = os.fstat(folder_fd)
+    folder, now = (found.st_dev, found.st_ino), time.monotonic()
+    if now - _swept.get(folder, -SWEEP_EVERY_S) < SWEEP_EVERY_S:
+        return
+    if len(_swept) >= _MAX_FOLDERS_REMEMBERED:
+        _swept.clear()
+    _swept[folder] = now
+    with suppress(OSError):
+        for name in map(os.fsencode, os.listdir(folder_fd)):
+            if _TEMPORARY.fullmatch(name) and _is_abandoned(folder_fd, name):
+                os.unlink(name, dir_fd=folder_fd)
+
+
+def _is_abandoned(folder_fd: int, name: bytes) -> bool:
+    found = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+    return stat.S_ISREG(found.st_mode) and time.time() - found.st_mtime > MAX_TEMPORARY_AGE_S
 
 
 def _mode_for(parent_fd: int, name: bytes, way: Parts) -> int:

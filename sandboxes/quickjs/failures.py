@@ -7,6 +7,7 @@ from typing import Any
 
 from sandboxes.base import MIB, Limits
 from sandboxes.errors import (
+    CompileError,
     ForjaError,
     MemoryLimit,
     ResultNotSerializable,
@@ -35,6 +36,8 @@ def failure_of(
     """Build the run's error from the guest's description; `untouched`: no nested call had been made."""
     if cls is ScriptSyntaxError:
         told = _within_the_code(told, source=source)
+    if cls is CompileError:
+        return too_deep_to_compile()
     place = _place(told, source=source)
     details = place | _tool_details(told)
     message = sentence(told)
@@ -64,6 +67,14 @@ def failure_of(
             **details,
         )
     return cls(message, hint=visible_text(told.get("hint"), 400) or None, **details)
+
+
+def too_deep_to_compile() -> CompileError:
+    """The error of code whose nesting alone uses up the engine's stack, before any of it has run."""
+    return CompileError(
+        "The code is nested too deeply to be compiled.",
+        hint="Look for a bracket repeated by mistake; split long nested expressions, and pass large data in `args`.",
+    )
 
 
 def sentence(told: dict[str, Any]) -> str:

@@ -11,6 +11,8 @@ from sandboxes.base import MIB, Job
 from sandboxes.quickjs.source import Source
 
 OP_CALL, OP_OUTPUT, OP_PROGRESS = 1, 2, 3
+# Says that the code was compiled; whoever runs the VM keeps it.
+OP_COMPILED = 4
 
 # Bounds on one message of the guest, checked before it is looked at.
 # A call's arguments have at most 16 Mi characters, each up to three bytes of UTF-8.
@@ -18,11 +20,16 @@ MAX_CALL_BYTES = 3 * 16 * MIB + 4096
 MAX_OUTPUT_BYTES = 64 * MIB
 MAX_PROGRESS_BYTES = 64 * 1024
 MAX_REPORT_BYTES = 64 * MIB
-MAX_MESSAGE_BYTES = {OP_CALL: MAX_CALL_BYTES, OP_OUTPUT: MAX_OUTPUT_BYTES, OP_PROGRESS: MAX_PROGRESS_BYTES}
+MAX_MESSAGE_BYTES = {
+    OP_CALL: MAX_CALL_BYTES,
+    OP_OUTPUT: MAX_OUTPUT_BYTES,
+    OP_PROGRESS: MAX_PROGRESS_BYTES,
+    OP_COMPILED: 0,
+}
 
 Message = tuple[int, bytes]
 StopReason = Literal["timeout", "cancelled"]
-EndKind = Literal["report", "large", "timeout", "cancelled", "memory", "stack", "trap", "start", "killed"]
+EndKind = Literal["report", "large", "timeout", "cancelled", "memory", "stack", "nesting", "trap", "start", "killed"]
 END_KINDS: dict[str, EndKind] = {kind: kind for kind in get_args(EndKind)}
 
 

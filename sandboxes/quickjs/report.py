@@ -32,6 +32,7 @@ MAX_HINT_CHARS = 400
 _GUEST_CODES = frozenset(
     (
         "SYNTAX_ERROR",
+        "COMPILE_ERROR",
         "SCRIPT_ERROR",
         "UNHANDLED_REJECTION",
         "UNAWAITED_CALL",

@@ -15,6 +15,7 @@ from sandboxes.quickjs.order import (
     MAX_MESSAGE_BYTES,
     MAX_REPORT_BYTES,
     OP_CALL,
+    OP_COMPILED,
     End,
     EndKind,
     Message,
@@ -60,6 +61,7 @@ class Script:
         self._answers = answers
         self._stopping = threading.Lock()
         self._vm: VM | None = None
+        self._is_compiled = False
         self._calls = 0
         self._in_flight = 0
         self._metrics: dict[str, float] = {}
@@ -201,6 +203,9 @@ class Script:
         """Take one message of the guest; only notes it down."""
         if len(payload) > MAX_MESSAGE_BYTES.get(op, -1):
             return REFUSED
+        if op == OP_COMPILED:
+            self._is_compiled = True
+            return 0
         if op == OP_CALL:
             return self._sent_call(payload)
         self._outbox.put(op, payload)
@@ -234,7 +239,8 @@ class Script:
     def _trap_end(self, vm: VM, error: wasmtime.Trap | wasmtime.WasmtimeError) -> End:
         code = getattr(error, "trap_code", None)
         if code is wasmtime.TrapCode.STACK_OVERFLOW:
-            return End(kind="stack", detail="the engine's own stack is used up")
+            kind: EndKind = "stack" if self._is_compiled else "nesting"
+            return End(kind=kind, detail="the engine's own stack is used up")
         if vm.memory_bytes() >= self._order.heap_bytes:
             return End(kind="memory", detail=_last_line(error))
         return End(kind="trap", detail=_last_line(error))

@@ -26,6 +26,7 @@ from sandboxes.errors import (
 )
 from sandboxes.quickjs.bounds import BadMessage, read_call, read_progress, read_text
 from sandboxes.quickjs.calls import Answered, Calls
+from sandboxes.quickjs.failures import too_deep_to_compile
 from sandboxes.quickjs.order import OP_CALL, OP_OUTPUT, OP_PROGRESS, End, Message, Room, order_of
 from sandboxes.quickjs.report import read_open_calls, read_report
 from sandboxes.quickjs.source import Source
@@ -171,6 +172,7 @@ class Supervisor:
                 f"The script ran out of stack: {limits.stack_bytes:,} bytes of nested calls are allowed.",
                 limit=limits.stack_bytes,
             ),
+            "nesting": too_deep_to_compile,
             "large": lambda: ResultTooLarge("The result is larger than what a run may give back."),
             "start": lambda: CompileError(f"The engine could not start the script: {end.detail}"),
             "killed": lambda: Killed(end.detail or "The engine's process was ended from outside."),

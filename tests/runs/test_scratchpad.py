@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from runs.scratchpad import MAX_ENTRIES, Usage, open_scratchpad
+from runs import scratch_usage, scratchpad
+from runs.scratch_usage import MAX_NOTE_AGE_S, Usage
+from runs.scratchpad import MAX_ENTRIES, open_scratchpad
 from sandboxes.base import MIB, StopSignal
 from sandboxes.errors import ForjaError, InvalidInput, NotFound, PermissionDenied, QuotaExceeded, SourceTooLarge
 
@@ -162,7 +166,7 @@ def test_parallel_writers_never_exceed_the_quota_together(place):
     assert sorted(map(str, results)) == ["2000000"] * 5 + ["QUOTA_EXCEEDED"] * 5
     assert scratch.usage() == Usage(size_bytes=10 * MB, entries=5)
     assert set(files(scratch).values()) == {2 * MB}
-    assert sorted(os.listdir(scratch.path.parent)) == ["lock", "scratchpad"]
+    assert sorted(os.listdir(scratch.path.parent)) == ["lock", "scratchpad", "usage"]
 
 
 def test_parallel_appends_to_one_file_stop_at_the_quota(place):
@@ -257,7 +261,7 @@ def test_what_a_killed_writer_left_is_removed_by_the_next_one(place):
     scratch = place()
     (scratch.path.parent / ".forja-write-0123").write_bytes(b"half")
     write(scratch, "a.txt", 1)
-    assert sorted(os.listdir(scratch.path.parent)) == ["lock", "scratchpad"]
+    assert sorted(os.listdir(scratch.path.parent)) == ["lock", "scratchpad", "usage"]
 
 
 def test_emptying_and_removing_take_everything_of_this_session_and_nothing_else(place):
@@ -270,6 +274,107 @@ def test_emptying_and_removing_take_everything_of_this_session_and_nothing_else(
     scratch.remove()
     assert not scratch.path.parent.exists()
     assert files(other) == {"a": other.path.joinpath("a").stat().st_size, "a/b.txt": 1}
+
+
+# ── What is held is noted beside it ─────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def walks(monkeypatch):
+    """The walks over a whole scratchpad, one item each."""
+    made = []
+    whole = scratch_usage.measure
+
+    def counted(folder_fd):
+        made.append(folder_fd)
+        return whole(folder_fd)
+
+    monkeypatch.setattr(scratch_usage, "measure", counted)
+    return made
+
+
+def note_of(scratch):
+    return scratch.path.parent / "usage"
+
+
+def test_a_write_does_not_walk_over_what_is_there(place, walks):
+    scratch = place()
+    for number in range(50):
+        write(scratch, f"{number}.txt", 10)
+    assert len(walks) == 1
+    write(scratch, "a/b/c.txt", 5)
+    write(scratch, "a/b/c.txt", 3)
+    write(scratch, "a/b/c.txt", 4, append=True)
+    assert len(walks) == 1
+    noted = json.loads(note_of(scratch).read_text())
+    held = scratch.usage()
+    assert (noted["bytes"], noted["entries"]) == (held.size_bytes, held.entries) == (507, 53)
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "[]", '{"bytes": 1}', "\x00" * 5000, '{"bytes": -5, "entries": 0}'])
+def test_it_counts_anew_when_the_note_is_missing_or_unreadable(place, text):
+    scratch = place()
+    write(scratch, "a.bin", 6 * MB)
+    note_of(scratch).unlink()
+    if text is not None:
+        note_of(scratch).write_text(text)
+    with pytest.raises(QuotaExceeded):
+        write(scratch, "b.bin", 6 * MB)
+
+
+@pytest.mark.parametrize("shift_s", [MAX_NOTE_AGE_S + 1, -60])
+def test_it_counts_anew_when_the_note_is_old_or_from_the_future(place, walks, monkeypatch, shift_s):
+    scratch = place()
+    write(scratch, "d/a.txt", 1)
+    (scratch.path / "d" / "deep.bin").write_bytes(b"x" * 9 * MB)
+    now = time.time()
+    monkeypatch.setattr(scratch_usage.time, "time", lambda: now + shift_s)
+    with pytest.raises(QuotaExceeded):
+        write(scratch, "b.bin", 2 * MB)
+    assert len(walks) > 2
+
+
+def test_writing_on_does_not_keep_a_note_young(place):
+    scratch = place()
+    write(scratch, "a.txt", 1)
+    first = json.loads(note_of(scratch).read_text())["measured"]
+    write(scratch, "b.txt", 1)
+    assert json.loads(note_of(scratch).read_text())["measured"] == first
+
+
+def test_what_somebody_else_adds_at_the_top_counts_at_once(place):
+    scratch = place()
+    write(scratch, "a.txt", 1)
+    time.sleep(0.02)  # the file system's clock ticks in milliseconds
+    (scratch.path / "theirs.bin").write_bytes(b"x" * 9 * MB)
+    with pytest.raises(QuotaExceeded):
+        write(scratch, "b.bin", 2 * MB)
+
+
+def test_nobody_is_refused_for_what_was_deleted_meanwhile(place):
+    scratch = place()
+    write(scratch, "d/a.bin", 9 * MB)
+    (scratch.path / "d" / "a.bin").unlink()
+    assert write(scratch, "b.bin", 9 * MB) == 9 * MB
+    scratch.empty()
+    assert not note_of(scratch).exists()
+    assert write(scratch, "c.bin", 10 * MB) == 10 * MB
+
+
+def test_a_writer_killed_between_file_and_note_leaves_no_note_to_rely_on(place):
+    scratch = place()
+    write(scratch, "a.bin", 4 * MB)
+    child = os.fork()
+    if child == 0:
+        scratchpad.write_note = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+        write(scratch, "b.bin", 4 * MB)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert files(scratch) == {"a.bin": 4 * MB, "b.bin": 4 * MB}
+    assert not note_of(scratch).exists()
+    with pytest.raises(QuotaExceeded):
+        write(scratch, "c.bin", 4 * MB)
+    assert write(scratch, "c.bin", 2 * MB) == 2 * MB
 
 
 # ── codePath ────────────────────────────────────────────────────────────────────────────────────

@@ -26,6 +26,11 @@ from tests.sandboxes.guest import run
         ("return [Object(1), Object('s'), Object(true)]", [1, "s", True]),
         ("return { ['k\\udc00']: 'v\\u0000' }", {"k\udc00": "v\0"}),
         ("return new URL('https://a.b/c')", "https://a.b/c"),
+        ("return { u: new URL('https://a.b/?q=1').searchParams }", {"u": "q=1"}),
+        ("const u = new URL('https://a.b/'); delete URL.prototype.toJSON; return u", "https://a.b/"),
+        ("URLSearchParams.prototype.toString = () => 'no'; return new URLSearchParams({ a: 'ñ' })", "a=%C3%B1"),
+        ("class E {} class O extends E {} return [{}, new E(), new O(), Object.create(null)]", [{}, {}, {}, {}]),
+        ("return (function () { return arguments })(1)", {"0": 1}),
         ("class P { constructor() { this.x = 1 } get y() { return 2 } } return new P()", {"x": 1}),
         ("return -0", 0),
         ("return 1e21", 1e21),
@@ -43,6 +48,25 @@ def test_it_gives_values_as_strict_json(code, value):
         ("return { f() {}, 's t': Symbol() }", {"f": None, "s t": None}, [("$.f", "function"), ('$["s t"]', "symbol")]),
         ("return { d: new Date(NaN) }", {"d": None}, [("$.d", "invalid date")]),
         ("return new Map().values()", None, [("$", "iterator")]),
+        ("return { w: new WeakSet() }", {"w": None}, [("$.w", "WeakSet")]),
+        ("const m = new WeakMap(); m.own = 1; return { m }", {"m": None}, [("$.m", "WeakMap")]),
+        (
+            "return [new WeakRef({}), new FinalizationRegistry(() => 1)]",
+            [None] * 2,
+            [("$[0]", "WeakRef"), ("$[1]", "FinalizationRegistry")],
+        ),
+        (
+            "return [new TextEncoder(), new TextDecoder()]",
+            [None] * 2,
+            [("$[0]", "TextEncoder"), ("$[1]", "TextDecoder")],
+        ),
+        (
+            "return [(function* () {})(), (async function* () {})()]",
+            [None] * 2,
+            [("$[0]", "iterator"), ("$[1]", "iterator")],
+        ),
+        ("return { p: new Proxy(() => 1, {}) }", {"p": None}, [("$.p", "function")]),
+        ("return [Math, JSON, Object(Symbol())]", [None] * 3, [("$[0]", "Math"), ("$[1]", "JSON"), ("$[2]", "Symbol")]),
     ],
 )
 def test_it_names_what_was_lost(code, value, rows):
@@ -130,6 +154,8 @@ def test_state_comes_in_and_goes_out():
         ("state.self = state; return 1", "state.self"),
         ("state.a = { b: [Symbol()] }; return 1", "state.a.b[0]"),
         ("state.p = tools.fx_echo({}); await 0; return 1", "state.p"),
+        ("state.w = { deep: new WeakMap() }; return 1", "state.w.deep"),
+        ("state.m = Math; return 1", "state.m"),
     ],
 )
 def test_state_that_cannot_be_kept_names_the_key(code, key):

@@ -142,6 +142,33 @@ def test_odd_shapes_are_answered_quickly(code):
     )
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "(" * 100_000,
+        "return " + "[1," * 30_000,
+        "!" * 100_000,
+        "async () => " + "(" * 100_000,
+        "return `" + "${`" * 50_000,
+    ],
+    ids=lambda code: code[:12],
+)
+def test_code_nested_too_deeply_to_be_compiled_says_so(code):
+    run("return 1")
+    began = time.monotonic()
+    error = run(code).error.as_dict()
+    assert time.monotonic() - began < 3
+    assert error["code"] == "COMPILE_ERROR" and "nested too deeply" in error["message"]
+    assert "bracket" in error["hint"]
+
+
+@pytest.mark.parametrize(
+    "code", ["const f = n => f(n + 1) + 1; f(0)", "JSON.parse('['.repeat(200000))", "eval('('.repeat(1e5))"]
+)
+def test_a_stack_used_up_while_running_is_no_matter_of_compiling(code):
+    assert run(code).code == "STACK_LIMIT"
+
+
 def test_a_legal_long_script_runs():
     code = "\n".join(f"const v{n} = {n};" for n in range(10_000)) + "\nreturn v9999"
     assert len(code) > 200_000 - 20_000

@@ -123,8 +123,33 @@ const kindOf = (value) => {
   return proto === ObjectP || proto === null ? PLAIN : SPECIAL;
 };
 
+const classNamed = (name, proto) => ({ __proto__: null, name, proto });
+const WORDLESS = [
+  classNamed('iterator', IteratorP), classNamed('iterator', AsyncIteratorP), classNamed('regexp', RegExpP),
+  classNamed('WeakMap', WeakMap.prototype), classNamed('WeakSet', WeakSet.prototype), classNamed('WeakRef', WeakRef.prototype),
+  classNamed('FinalizationRegistry', FinalizationRegistry.prototype),
+];
+/** The kind of an object that JSON has no form for, whatever properties it was given; undefined for any other. */
+const wordlessKind = (value) => {
+  for (let i = 0; i < WORDLESS.length; i++) if (isInChain(WORDLESS[i].proto, value)) return WORDLESS[i].name;
+  if (isInChain(TextEncoder.prototype, value)) return 'TextEncoder';
+  return isInChain(TextDecoder.prototype, value) ? 'TextDecoder' : undefined;
+};
+
+/** What an object without properties says it is (`Math`, a boxed symbol): `{}` would say nothing of it. */
+const emptyKind = (frame) => {
+  const tag = frame.n === 0 ? peek(frame.source, SymbolC.toStringTag) : undefined;
+  return typeof tag === 'string' && tag !== '' ? tag : undefined;
+};
+
+/** The text a URL or its query stands for; undefined for anything else. */
+const addressText = (value) => {
+  if (isInChain(URL.prototype, value)) return branded(urlText, value);
+  return isInChain(URLSearchParams.prototype, value) ? branded(paramsText, value) : undefined;
+};
+
 /** Turn an object that JSON has no word for into `{json}` (text), `{frame}`, `{value}` or nothing. */
-const special = (value, up, lose) => {
+const special = (value, up, lose, lack) => {
   if (isInChain(DateP, value)) {
     const time = branded(dateValue, value);
     if (time !== undefined) return { __proto__: null, json: time === time ? quote(dateText(value)) : lose('invalid date') };
@@ -134,9 +159,10 @@ const special = (value, up, lose) => {
   if (isInChain(ErrorP, value)) return { __proto__: null, frame: openObject(value, errorAsPlain(value), up) };
   const bytes = bytesOf(value);
   if (bytes !== undefined) return { __proto__: null, json: `{"$bytes":"${bytesToBase64(bytes)}"}` };
-  if (isInChain(IteratorP, value)) return { __proto__: null, json: lose('iterator') };
-  if (isInChain(RegExpP, value)) return { __proto__: null, json: lose('regexp') };
-  return special2(value);
+  const kind = wordlessKind(value);
+  if (kind !== undefined) return { __proto__: null, json: lack(kind) };
+  const address = addressText(value);
+  return address === undefined ? special2(value) : { __proto__: null, json: quote(address) };
 };
 
 const special2 = (value) => {
@@ -149,7 +175,7 @@ const special2 = (value) => {
 
 /**
  * Encode `root` as JSON text. `name` begins every path; `lossy` collects `{path, kind}` rows, or is null to refuse
- * functions and symbols (state keeps nothing that would come back as something else). `most` bounds the text's length.
+ * what has no form in JSON (state keeps nothing that would come back as something else). `most` bounds the text's length.
  * Throws a refusal: 'circular', 'promise', 'deep', 'large', 'function', 'unreadable'.
  */
 const encode = (root, name, lossy, most = MAX_JSON_CHARS) => {
@@ -158,6 +184,10 @@ const encode = (root, name, lossy, most = MAX_JSON_CHARS) => {
   const lose = (kind) => {
     if (lossy !== null && lossy.length < MAX_LOSSY_ROWS) append(lossy, { __proto__: null, path: here(), kind });
     return 'null';
+  };
+  const lack = (kind) => {
+    if (lossy === null) throw refusal('function', here(), `a ${kind} cannot be kept`, 'keep plain data');
+    return lose(kind);
   };
   try {
     for (;;) {
@@ -201,7 +231,7 @@ const encode = (root, name, lossy, most = MAX_JSON_CHARS) => {
           } else if (isPlain) {
             frame = openObject(value, value, frame);
           } else {
-            const other = special(value, frame, lose);
+            const other = special(value, frame, lose, lack);
             if (other !== undefined && other.frame === undefined) {
               if (other.json === undefined) {
                 value = other.value;
@@ -212,13 +242,17 @@ const encode = (root, name, lossy, most = MAX_JSON_CHARS) => {
             }
             frame = other === undefined ? openObject(value, value, frame) : other.frame;
           }
+          const empty = frame.kind === 'object' ? emptyKind(frame) : undefined;
+          if (empty !== undefined) {
+            frame = frame.up;
+            out += lack(empty);
+            break;
+          }
           out += frame.kind === 'object' || frame.kind === 'map' ? '{' : '[';
           break;
         }
         default:
-          if (lossy === null && value !== undefined)
-            throw refusal('function', here(), `a ${typeof value} cannot be kept`, 'keep plain data');
-          out += lose(typeof value);
+          out += value === undefined ? lose('undefined') : lack(typeof value);
       }
       honourToJson = true;
       if (out.length > most) throw tooLarge(here(), most);

@@ -143,8 +143,8 @@ const inspectKnown = (value, walk, indent) => {
   }
   if (isInChain(RegExpP, value)) return textOf(branded(regExpText, value), '[RegExp]');
   if (isPromise(value)) return 'Promise { … }';
-  if (isInChain(URL.prototype, value)) return `URL { ${textOf(value, '')} }`;
-  if (isInChain(URLSearchParams.prototype, value)) return `URLSearchParams { ${textOf(value, '')} }`;
+  const address = addressText(value);
+  if (address !== undefined) return `${classLabel(value)} { ${address} }`;
   const tag = branded(typedTag, value);
   if (tag !== undefined) return inspectList(value, typedLength(value), `${tag}(${typedLength(value)})`, walk, indent);
   const bytes = branded(bufferBytes, value);

@@ -23,6 +23,7 @@ const ArrayP = Array.prototype, ErrorP = Error.prototype, MapP = Map.prototype, 
   PromiseP = Promise.prototype, SetP = Set.prototype, DateP = Date.prototype, RegExpP = RegExp.prototype,
   FunctionP = Function.prototype, ArrayBufferP = ArrayBuffer.prototype, TypedArrayP = TypedArrayC.prototype;
 const IteratorP = protoOf(protoOf([][Symbol.iterator]()));
+const AsyncIteratorP = protoOf(protoOf((async function* () {}).prototype));
 
 const isArray = Array.isArray, keysOf = Object.keys, freeze = Object.freeze, create = Object.create;
 const parseJson = JSON.parse, quote = JSON.stringify;

@@ -43,6 +43,12 @@ const withCode = (told, code) => {
 /** The report of a script that threw. */
 const thrownReport = (thrown, fallback) => failure(withCode(describe(thrown), limitOf(thrown) ?? fallback), openCalls());
 
+/** The report of a text that is no script; nothing has run yet, so only its nesting can have used up the stack. */
+const uncompiledReport = (thrown) => {
+  const limit = limitOf(thrown);
+  return failure(withCode(describe(thrown), limit === 'STACK_LIMIT' ? 'COMPILE_ERROR' : limit ?? 'SYNTAX_ERROR'), openCalls());
+};
+
 const RESULT_CODES = { __proto__: null, large: 'RESULT_TOO_LARGE' };
 
 const refusedReport = ({ refusal: name, path, message, hint }, code) =>

@@ -29,9 +29,15 @@ const run = async (code, init) => {
 
 const execute = async (code, init) => {
   begin(init);
-  let promise, value;
+  let body, promise, value;
   try {
-    promise = start(compile(code));
+    body = compile(code);
+  } catch (thrown) {
+    return uncompiledReport(thrown);
+  }
+  host(OP_COMPILED, ''); // from here on, a stack used up is the script's own doing
+  try {
+    promise = start(body);
   } catch (thrown) {
     return thrownReport(thrown, 'SYNTAX_ERROR');
   }

@@ -1,6 +1,6 @@
 // `tools`: nested calls. The host answers later through `settle`.
 
-const OP_CALL = 1, OP_OUTPUT = 2, OP_PROGRESS = 3;
+const OP_CALL = 1, OP_OUTPUT = 2, OP_PROGRESS = 3, OP_COMPILED = 4;
 const MAX_NAME_CHARS = 200, MAX_NOTE_CHARS = 2000;
 const inFlight = new MapC(); // id → call
 let issued = 0, succeeded = 0;

@@ -214,5 +214,7 @@ class URL {
   get [SymbolC.toStringTag]() { return 'URL'; }
 }
 
+const urlText = getterOf(URL.prototype, 'href'), paramsText = uncurry(URLSearchParams.prototype.toString);
+
 replaceable('URL', URL);
 replaceable('URLSearchParams', URLSearchParams);

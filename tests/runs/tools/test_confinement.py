@@ -47,6 +47,16 @@ def test_it_lists_links_as_links_and_neither_enters_nor_searches_them(box, outsi
     assert box.call("search_text", query="secret") == {"matches": [], "truncated": False}
 
 
+def test_it_lists_a_hard_link_as_what_cannot_be_read(box, outside):
+    os.link(outside / "file.txt", box.root / "hard.txt")
+    (box.root / "plain.txt").write_text("x")
+    entries = box.call("list_files")["entries"]
+    assert [(entry["path"], entry["type"], entry.get("bytes")) for entry in entries] == [
+        ("hard.txt", "other", None),
+        ("plain.txt", "file", 1),
+    ]
+
+
 def test_it_refuses_hard_links(box, outside):
     os.link(outside / "file.txt", box.root / "hard.txt")
     for name, more in [("read_file", {}), ("write_file", {"text": "x"}), ("write_file", {"text": "x", "append": True})]:

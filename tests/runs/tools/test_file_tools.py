@@ -355,3 +355,48 @@ def test_the_tools_answer_in_the_shape_their_schema_promises(box):
     for tool in FILE_TOOLS:
         Draft202012Validator(tool.output_schema).validate(answers[tool.name])
         Draft202012Validator.check_schema(tool.input_schema)
+
+
+def test_a_doubled_prefix_is_told_in_readable_words(box):
+    error = box.refused("read_file", path="scratch:scratch:x.js")
+    assert error.message == "`scratch:x.js` does not exist."
+    assert "once" in (error.hint or "")
+
+
+@pytest.mark.parametrize("asked", ["scratch\\x3Aodd name.js", "./scratch:odd name.js"])
+def test_a_workspace_file_named_like_a_scratch_path_can_be_asked_for(box, asked):
+    (box.root / "scratch:odd name.js").write_text("x")
+    assert box.paths() == ["scratch\\x3Aodd name.js"]
+    assert box.call("read_file", path=asked)["text"] == "x"
+
+
+def test_a_scratch_file_with_the_prefix_in_its_name_is_listed_as_it_is_asked_for(box):
+    box.call("write_file", path="scratch:scratch:x.js", text="x")
+    assert box.paths(path="scratch:") == ["scratch:scratch:x.js"]
+    assert box.call("read_file", path="scratch:scratch:x.js")["text"] == "x"
+
+
+def test_a_write_removes_what_a_killed_writer_left_in_its_folder(box):
+    (box.root / "d").mkdir()
+    old, young = box.root / "d" / f".forja-write-{'0' * 16}", box.root / "d" / f".forja-write-{'1' * 16}"
+    theirs, elsewhere = box.root / "d" / ".forja-write-notes", box.root / f".forja-write-{'0' * 16}"
+    for path in (old, young, theirs, elsewhere):
+        path.write_bytes(b"half")
+    for path in (old, theirs, elsewhere):
+        os.utime(path, (0, 0))
+    box.call("write_file", path="d/a.txt", text="x")
+    assert not old.exists()
+    assert young.exists() and theirs.exists() and elsewhere.exists()
+    assert box.paths(path="d") == ["d/a.txt"]
+
+
+def test_a_folder_is_not_looked_through_at_every_write(box, monkeypatch):
+    looked = []
+    listdir = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda fd: looked.append(fd) or listdir(fd))
+    for number in range(5):
+        box.call("write_file", path=f"{number}.txt", text="x")
+    assert len(looked) == 1
+    monkeypatch.setattr("runs.tools.writing.SWEEP_EVERY_S", 0)
+    box.call("write_file", path="more.txt", text="x")
+    assert len(looked) == 2
