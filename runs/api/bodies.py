@@ -76,6 +76,12 @@ def decode(raw: bytes) -> Any:
 
 
 def _require_json(request: HttpRequest) -> None:
+    coding = request.headers.get("Content-Encoding", "").strip().lower()
+    if coding not in ("", "identity"):
+        raise UnsupportedMediaType(
+            f"The body is sent with the content coding {storable(coding[:40])}, which nothing here undoes.",
+            hint="Send it as it is, without Content-Encoding.",
+        )
     charset = (request.content_params or {}).get("charset", "utf-8").lower()
     if request.content_type != JSON_TYPE or charset not in ("utf-8", "utf8"):
         sent = (request.content_type or "nothing")[:100]

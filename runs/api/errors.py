@@ -23,7 +23,6 @@ _WORDS = {
     "int_parsing_size": "must be a whole number of fewer digits",
     "float_type": "must be a number",
     "float_parsing": "must be a number",
-    "finite_number": "must be a number that is finite",
     "bool_parsing": "must be true or false",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",

@@ -8,10 +8,11 @@ import functools
 import inspect
 import re
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticKnownError
 
 from runs.requests import storable
 from sandboxes.errors import InvalidInput, NotFound
@@ -19,10 +20,24 @@ from sandboxes.errors import InvalidInput, NotFound
 EXACT_UP_TO = 10_000
 """Totals are counted to here; beyond it a count would cost more than it tells."""
 
-Seq = Annotated[int, Field(ge=0, le=2**31 - 1)]
-PageSize = Annotated[int, Field(ge=1, le=200)]
-
 _ID = re.compile(r"[0-9A-Za-z_-]{1,40}")
+
+
+def _spelt(pattern: str, error: Literal["int_parsing", "float_parsing"]) -> BeforeValidator:
+    """Hold a number in a query to one spelling: Python's own also takes `1_0`, ` 1` and `1e1`."""
+
+    def check(text: Any) -> Any:
+        if isinstance(text, str) and not re.fullmatch(pattern, text):
+            raise PydanticKnownError(error)
+        return text
+
+    return BeforeValidator(check)
+
+
+_WHOLE = _spelt(r"-?[0-9]+", "int_parsing")
+Decimal = _spelt(r"-?[0-9]+(\.[0-9]+)?", "float_parsing")
+Seq = Annotated[int, Field(ge=0, le=2**31 - 1), _WHOLE]
+PageSize = Annotated[int, Field(ge=1, le=200), _WHOLE]
 
 
 def strict_query(operation: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ from runs.api.bodies import read_nothing, read_object
 from runs.api.callers import caller_of
 from runs.api.database import reading, writing
 from runs.api.paging import page_of
-from runs.api.parameters import PageSize, Seq, checked_id
+from runs.api.parameters import Decimal, PageSize, Seq, checked_id
 from runs.api.replies import json_bytes, json_reply, raw_reply
 from runs.api.schemas import ERRORS, CallDetail, CancelIn, CancelOut, RunIn, RunOut, RunPage, json_body
 from runs.api.stopping import stopping_of
@@ -30,7 +30,7 @@ from sandboxes.errors import ForjaError, InvalidInput, NotFound
 MAX_WAIT_S = 300
 MAX_IDS = 100
 
-WaitSeconds = Annotated[float, Field(ge=0, le=MAX_WAIT_S, allow_inf_nan=False)]
+WaitSeconds = Annotated[float, Field(ge=0, le=MAX_WAIT_S), Decimal]
 
 _START = json_body(RunIn) | {
     "parameters": [
