@@ -12,6 +12,7 @@ import redis
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.views.decorators.http import require_safe
 
 from runs.api.database import reading
 from runs.api.replies import json_reply
@@ -23,6 +24,7 @@ ANSWER_S = 2
 log = logging.getLogger(__name__)
 
 
+@require_safe
 async def health(request: HttpRequest) -> HttpResponse:
     """`ok`; `degraded` without a live worker (runs wait); `unavailable`, with 503, without database or broker."""
     workers, broker = await _answer_of(_count_workers), await _answer_of(_broker_answers)

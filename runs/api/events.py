@@ -32,7 +32,7 @@ _LAST_EVENT_ID = {
     "name": "Last-Event-ID",
     "required": False,
     "schema": {"type": "integer", "minimum": 0},
-    "description": "For a live stream: the `id` of the last event already read; it wins over `after`.",
+    "description": "The `id` of the last event already read; it wins over `after`.",
 }
 _OPENAPI = {
     "parameters": [_LAST_EVENT_ID],
@@ -57,7 +57,7 @@ router = Router(tags=["runs"])
 async def events(request: HttpRequest, run_id: str, after: Seq = 0) -> HttpResponseBase:
     """The journal after `after`: JSON, or `text/event-stream` when the Accept header names it."""
     live = EVENT_STREAM in request.META.get("HTTP_ACCEPT", "")
-    start = _last_event_id(request, after) if live else after
+    start = _last_event_id(request, after)
     run = await reading(lambda: run_for(caller_of(request).user(), checked_id(run_id)))
     if not live:
         return StreamingHttpResponse(_as_json(run, start), content_type="application/json")

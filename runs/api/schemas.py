@@ -205,6 +205,6 @@ ERRORS: dict[int, Any] = dict.fromkeys((400, 401, 403, 404, 409, 413, 415, 429, 
 
 
 def json_body(schema: type[Schema]) -> dict[str, Any]:
-    """Describe a request body that the operation reads strictly by itself."""
-    content = {"application/json": {"schema": schema.json_schema()}}
+    """Describe a request body that the operation reads strictly by itself, refusing unknown fields."""
+    content = {"application/json": {"schema": schema.json_schema() | {"additionalProperties": False}}}
     return {"requestBody": {"required": True, "content": content}}

@@ -74,7 +74,9 @@ def test_a_tool_that_the_host_knows_a_better_name_for_gets_one_suggestion():
 
 def test_arguments_beyond_sixteen_mebibytes_reject_and_nothing_is_sent():
     host = FakeHost(TOOLS)
-    code = "try { await tools.fx_echo({ a: 'x'.repeat(17e6) }); return 'sent' } catch (e) { return [e.code, e.message] }"
+    code = (
+        "try { await tools.fx_echo({ a: 'x'.repeat(17e6) }); return 'sent' } catch (e) { return [e.code, e.message] }"
+    )
     ran = run(code, host=host, limits=Limits(memory_bytes=128 * 1024 * 1024))
     assert ran.value[0] == "INVALID_INPUT" and "16 MiB" in ran.value[1]
     assert host.sent == []

@@ -45,6 +45,14 @@ def test_it_gives_what_came_after(api, room):
     assert api.get(f"/api/runs/{run.id}/events?after=999").json() == {"items": []}
 
 
+def test_the_last_id_read_counts_however_the_journal_is_asked_for(api, room):
+    path = f"/api/runs/{ended_run(room).id}/events"
+    items = api.get(f"{path}?after=1", headers={"Last-Event-ID": "3"}).json()["items"]
+    assert [item["seq"] for item in items] == [4, 5]
+    refused = api.refused("GET", path, headers={"Last-Event-ID": "-1"})
+    assert (refused[:2], refused[2]["field"]) == ((400, "INVALID_INPUT"), "Last-Event-ID")
+
+
 def test_it_reads_a_long_journal_in_batches(api, room, monkeypatch):
     monkeypatch.setattr(events, "BATCH", 2)
     items = api.get(f"/api/runs/{ended_run(room).id}/events").json()["items"]
