@@ -11,8 +11,8 @@ from django.core.asgi import get_asgi_application
 
 site: Any = get_asgi_application()
 
-from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from channels.sessions import CookieMiddleware  # noqa: E402
 from django.urls import path, re_path  # noqa: E402
 
 from forja_site.origins import SameOriginOnly  # noqa: E402
@@ -25,4 +25,4 @@ sockets = URLRouter(
         re_path("", NoSuchPage.as_asgi()),
     ]
 )
-application = ProtocolTypeRouter({"http": ApiFirst(site), "websocket": SameOriginOnly(AuthMiddlewareStack(sockets))})
+application = ProtocolTypeRouter({"http": ApiFirst(site), "websocket": SameOriginOnly(CookieMiddleware(sockets))})

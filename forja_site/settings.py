@@ -144,7 +144,7 @@ STATIC_ROOT = FORJA_HOME / "static"
 SERVESTATIC_USE_FINDERS = True
 
 LOGIN_URL = "/sign-in/"
-SESSION_ENGINE = "django.contrib.sessions.backends.signed_cookies"
+SESSION_ENGINE = "django.contrib.sessions.backends.db"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_NAME = "forja_session"

@@ -5,12 +5,18 @@ from __future__ import annotations
 import hashlib
 import secrets
 from datetime import timedelta
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
 
+from django.conf import settings
+from django.contrib.auth import get_user
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from runs.models import ApiToken, SignInLink, User
 from runs.models.prepared import Prepared
+from runs.pokes import poke_rights
 from sandboxes.errors import Conflict, InvalidInput, Unauthenticated
 
 
@@ -88,6 +94,15 @@ def user_of_token(token: str) -> User | None:
     return _holder_of.first(timezone.now(), sha256_hex(token))
 
 
+def user_of_page(cookie: str) -> User | None:
+    """The active user that a page's session cookie stands for now, or None: read anew at each call."""
+    store = import_module(settings.SESSION_ENGINE).SessionStore(cookie)
+    request: Any = SimpleNamespace(session=store)
+    user = get_user(request)
+    return user if isinstance(user, User) else None
+
+
 def end_page_sessions(user: User) -> None:
     """Sign the user out everywhere: every signed-in page holds a hash of this stamp."""
     User.objects.filter(pk=user.pk).update(password=_session_stamp())
+    poke_rights()

@@ -6,15 +6,14 @@ import asyncio
 import contextlib
 import json
 import logging
-import time
-from typing import Any
+from collections.abc import Callable
 
-from channels.auth import get_user
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.utils import translation
 
+from runs.accounts import user_of_page
 from runs.cards import Viewer
 from runs.hub import hub
 from runs.live import Page, Told, read_told
@@ -24,8 +23,6 @@ FRAME_S = 0.25
 """Shortest time between two frames: a card's figures change at most four times a second."""
 BEAT_S = 1.5
 """Longest silence: a page that hears nothing for longer than a few beats knows that its connection is lost."""
-CHECK_S = 10.0
-"""How often the viewer's rights are read again."""
 HELLO_S = 15.0
 MAX_HELLO_CHARS = 20_000
 BEAT = " "
@@ -78,43 +75,52 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     async def _follow(self) -> int:
         """Send what changes until the page goes away; gives the close code."""
-        session_id, language = self._address()
+        language = self._language()
         # Watch before the first read: what is written in between wakes the loop below.
-        async with hub.watch(session_id) as watch:
-            session = await self._session(session_id)
-            if session is None:
-                return GONE if self.user is not None else SIGNED_OUT
+        async with hub.watch(self.scope["url_route"]["kwargs"]["session_id"]) as watch:
+            found = await database_sync_to_async(self._viewed)()
+            if isinstance(found, int):
+                return found
+            user, session = found
             try:
                 async with asyncio.timeout(HELLO_S):
                     told = await self.told
             except TimeoutError:
                 return NOT_UNDERSTOOD
-            assert self.user is not None
-            viewer = Viewer(user=self.user, full=told.view == "run")
-            page = Page(viewer=viewer, session=session, told=told)
-            await self._send(await _read(page.catch_up, language) or BEAT)
-            checked = time.monotonic()
+            page = Page(viewer=Viewer(user=user, full=told.view == "run"), session=session, told=told)
+            step = page.catch_up
             while True:
+                frame = await self._read(step, language)
+                if isinstance(frame, int):
+                    return frame
+                await self._send(frame or BEAT)
+                if step == page.update:
+                    await asyncio.sleep(FRAME_S)
+                step = page.update
                 await watch.changed(BEAT_S)
-                if time.monotonic() - checked > CHECK_S:
-                    if await self._session(session_id) is None:
-                        return GONE if self.user is not None else SIGNED_OUT
-                    checked = time.monotonic()
-                await self._send(await _read(page.update, language) or BEAT)
-                await asyncio.sleep(FRAME_S)
 
-    def _address(self) -> tuple[str, str]:
-        arguments = self.scope["url_route"]["kwargs"]
-        known = arguments["language"] in dict(settings.LANGUAGES)
-        return arguments["session_id"], arguments["language"] if known else settings.LANGUAGE_CODE
+    def _language(self) -> str:
+        asked = str(self.scope["url_route"]["kwargs"]["language"])
+        return asked if asked in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE
 
-    async def _session(self, session_id: str) -> Session | None:
-        """The session, if its viewer is still signed in and may still see it; remembers the viewer."""
-        user: Any = await get_user(self.scope)
-        self.user: User | None = user if isinstance(user, User) and user.is_active else None
-        if self.user is None:
-            return None
-        return await database_sync_to_async(_visible)(self.user, session_id)
+    def _viewed(self) -> tuple[User, Session] | int:
+        """The viewer and the session, read anew; a close code when somebody is signed out or may not see it."""
+        user = user_of_page(self.scope["cookies"].get(settings.SESSION_COOKIE_NAME, ""))
+        if user is None:
+            return SIGNED_OUT
+        session = Session.objects.visible_to(user).filter(pk=self.scope["url_route"]["kwargs"]["session_id"]).first()
+        return GONE if session is None else (user, session)
+
+    async def _read(self, step: Callable[[], str], language: str) -> str | int:
+        """The next frame, with the rights there are at that moment; a close code when there are none any more."""
+        return await database_sync_to_async(self._frame)(step, language)
+
+    def _frame(self, step: Callable[[], str], language: str) -> str | int:
+        found = self._viewed()
+        if isinstance(found, int):
+            return found
+        with translation.override(language):
+            return step()
 
     async def _send(self, text: str) -> None:
         await self.send(text_data=text)
@@ -129,10 +135,6 @@ class NoSuchPage(AsyncWebsocketConsumer):
         await self.close()
 
 
-def _visible(user: User, session_id: str) -> Session | None:
-    return Session.objects.visible_to(user).filter(pk=session_id).first()
-
-
 def _read_hello(text: str | None) -> Told | None:
     if text is None or len(text) > MAX_HELLO_CHARS:
         return None
@@ -140,12 +142,3 @@ def _read_hello(text: str | None) -> Told | None:
         return read_told(json.loads(text))
     except (ValueError, RecursionError):
         return None
-
-
-async def _read(step: Any, language: str) -> str:
-    return await database_sync_to_async(_in_language)(step, language)
-
-
-def _in_language(step: Any, language: str) -> str:
-    with translation.override(language):
-        return str(step())

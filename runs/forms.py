@@ -92,6 +92,18 @@ class SessionForm(forms.Form):
         self.add_error(error.field if error.field in self.fields else None, words_of(error))
 
 
+class TokenForm(forms.Form):
+    """A new API token of one's own; its rules are those of `people.new_token`."""
+
+    name = forms.CharField(error_messages={"required": gettext_lazy("Give it a name, such as the program's.")})
+    days = forms.IntegerField(
+        required=False, error_messages={"invalid": gettext_lazy("Give a whole number of days, such as 90.")}
+    )
+
+    def add_problem(self, error: ForjaError) -> None:
+        self.add_error(error.field if error.field in self.fields else None, words_of(error))
+
+
 def composer_start(config: Config, **given: Any) -> dict[str, Any]:
     """The composer's first values: the limits in force, empty arguments, and what is given."""
     seconds = int(config["forge.javascript.timeoutMs"]) / 1_000

@@ -59,6 +59,10 @@ HINTS = (
 
 SENTENCES = (
     gettext_noop("Ask an admin for the role `user`."),
+    gettext_noop("There is no such token of yours."),
+    gettext_noop("It may have been revoked already."),
+    gettext_noop("Leave it out for a token without end."),
+    gettext_noop("Revoke those that nothing uses any more."),
     gettext_noop("none"),
     gettext_noop("none from the script"),
     gettext_noop(
@@ -219,6 +223,9 @@ PATTERNS = (
     gettext_noop("A title has at most %(most)s characters."),
     gettext_noop("There is no workspace `%(name)s`."),
     gettext_noop("It is not JSON: %(why)s"),
+    gettext_noop("A token's name is 1 to %(most)s printable characters."),
+    gettext_noop("`days` must be 1 to %(most)s."),
+    gettext_noop("There are %(most)s tokens already."),
     gettext_noop("Mend %(file)s; nothing runs until it is valid."),
 )
 """What they say with figures and names in it; the first that fits is taken."""

@@ -108,6 +108,9 @@ class Hub:
                     self._dispatch(json.loads(message["data"]))
 
     def _dispatch(self, message: dict[str, object]) -> None:
+        if message.get("rights"):
+            self._wake_all()
+            return
         run_id, ended = str(message["run"]), bool(message["ended"])
         for key in (run_id, str(message["session"])):
             for watch in tuple(self._watches.get(key, ())):

@@ -46,6 +46,11 @@ DOOR: dict[str, Promise] = {
     "mcp": gettext_lazy("asked for by the model"),
     "cli": gettext_lazy("started on the command line"),
 }
+ROLE: dict[str, Promise] = {
+    "user": pgettext_lazy("role", "user"),
+    "analyst": pgettext_lazy("role", "analyst: reads everything, acts in nothing"),
+    "admin": pgettext_lazy("role", "admin"),
+}
 CONTROL: dict[str, Promise] = {
     "network": gettext_lazy("Network"),
     "filesystem": gettext_lazy("Files"),

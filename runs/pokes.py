@@ -44,6 +44,15 @@ def poke(*, run_id: str, session_id: str, ended: bool = False) -> None:
     _publish(CHANGES, {"run": run_id, "session": session_id, "ended": ended})
 
 
+def poke_rights() -> None:
+    """Say that somebody's rights changed: whoever waits, streams or holds a page open is asked for theirs again."""
+    try:
+        _client().publish(CHANGES, json.dumps({"rights": True}))
+    except redis.RedisError:
+        # From the command line, with nothing running, this is how it should be.
+        log.info("the broker does not answer; open pages and waits ask for their rights again by themselves")
+
+
 def ask_to_stop(run_id: str) -> None:
     """Ask whichever worker holds the run to stop it."""
     _publish(STOPS, {"run": run_id})

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Protocol
 
 from django.conf import settings
-from django.contrib.auth import get_user
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import CsrfViewMiddleware, get_token
 from ninja.security.base import AuthBase
 
-from runs.accounts import user_of_token
+from runs.accounts import user_of_page, user_of_token
 from runs.models import User
 from sandboxes.errors import Forbidden, Unauthenticated
 
@@ -39,12 +37,12 @@ class TokenCaller:
 class PageCaller:
     """A browser signed in on the page."""
 
-    def __init__(self, request: HttpRequest) -> None:
-        self._request = request
+    def __init__(self, cookie: str) -> None:
+        self._cookie = cookie
 
     def user(self) -> User:
-        user = get_user(self._request)
-        if not isinstance(user, User):
+        user = user_of_page(self._cookie)
+        if user is None:
             raise Unauthenticated("The page is no longer signed in.", hint="Sign in again.")
         return user
 
@@ -63,8 +61,7 @@ class Authentication(AuthBase):
         if cookie is None:
             raise Unauthenticated("This needs a token or a signed-in page.")
         _require_csrf(request)
-        request.session = import_module(settings.SESSION_ENGINE).SessionStore(cookie)
-        return PageCaller(request)
+        return PageCaller(cookie)
 
 
 def _bearer_token(header: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -20,7 +20,7 @@ from runs.journal import events_after
 from runs.models import Run, RunEvent
 from runs.present import event_json
 from runs.services import run_for
-from sandboxes.errors import InvalidInput
+from sandboxes.errors import ForjaError, InvalidInput
 
 BATCH = 500
 COMMENT_S = 15
@@ -58,13 +58,18 @@ async def events(request: HttpRequest, run_id: str, after: Seq = 0) -> HttpRespo
     """The journal after `after`: JSON, or `text/event-stream` when the Accept header names it."""
     live = EVENT_STREAM in request.META.get("HTTP_ACCEPT", "")
     start = _last_event_id(request, after)
-    run = await reading(lambda: run_for(caller_of(request).user(), checked_id(run_id)))
+    caller = caller_of(request)
+
+    def allowed() -> Run:
+        return run_for(caller.user(), checked_id(run_id))
+
+    run = await reading(allowed)
     if not live:
         return StreamingHttpResponse(_as_json(run, start), content_type="application/json")
     if run.is_terminal and start >= run.last_seq:
         # An EventSource reconnects for ever after a plain end; 204 is what tells it to stop.
         return HttpResponse(status=204)
-    reply = StreamingHttpResponse(_as_stream(run, start, stopping_of(request)), content_type=EVENT_STREAM)
+    reply = StreamingHttpResponse(_as_stream(run, start, stopping_of(request), allowed), content_type=EVENT_STREAM)
     reply["X-Accel-Buffering"] = "no"
     return reply
 
@@ -92,8 +97,19 @@ async def _as_json(run: Run, after: int) -> AsyncIterator[bytes]:
     yield separator.replace(b",", b"") + b"]}"
 
 
-async def _as_stream(run: Run, after: int, stopping: Stopping) -> AsyncIterator[bytes]:
-    """Events as they are written, until `finished` or the server's stop; a comment keeps quiet connections open."""
+async def _as_stream(run: Run, after: int, stopping: Stopping, allowed: Callable[[], Run]) -> AsyncIterator[bytes]:
+    """Events as they are written, until `finished` or the server's stop; a comment keeps quiet connections open.
+
+    It ends as soon as its caller may no longer read the run, or the run is deleted: reconnecting is told why.
+    """
+
+    def next_batch() -> list[tuple[RunEvent, bytes]] | None:
+        try:
+            allowed()
+        except ForjaError:
+            return None
+        return _batch(run, after)
+
     # Sent at once, so that the client sees the headers.
     yield b": the journal of this run\n\n"
     clock = asyncio.get_running_loop().time
@@ -101,7 +117,9 @@ async def _as_stream(run: Run, after: int, stopping: Stopping) -> AsyncIterator[
     async with hub.watch(run.id) as watch:
         stopping.wakes(watch)
         while not stopping.now:
-            batch = await reading(lambda: _batch(run, after))  # noqa: B023
+            batch = await reading(next_batch)
+            if batch is None:
+                return
             for event, encoded in batch:
                 yield b"id: %d\ndata: %b\n\n" % (event.seq, encoded)
                 after = event.seq

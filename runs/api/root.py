@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from runs.api import events, output, runs, sessions
+from runs.api import events, output, people, runs, sessions
 from runs.api.callers import Authentication
 from runs.api.docs import Pages
 from runs.api.errors import error_reply
@@ -64,7 +64,7 @@ def build() -> NinjaAPI:
     for kind in (Exception, AuthenticationError, ValidationError, HttpError, Http404):
         api.add_exception_handler(kind, _refused)
     api.add_router("/sessions", sessions.router)
-    for module in (runs, events, output):
+    for module in (runs, events, output, people):
         api.add_router("", module.router)
     return api
 

@@ -57,17 +57,22 @@ async def start(request: HttpRequest, session_id: str, wait: WaitSeconds = 0) ->
     """Start a run: 202 and the run. With `wait`, 200 when it has ended within so many seconds."""
     asked = parse_run_request(read_object(request))
     key = request.META.get("HTTP_IDEMPOTENCY_KEY")
+    caller = caller_of(request)
 
     def work() -> Run:
-        user = caller_of(request).user()
+        user = caller.user()
         session = session_for(user, checked_id(session_id), write=True)
         return submit(user=user, session=session, request=asked, door=Run.Door.API, idempotency_key=key)
 
     async with hub.watch(session_id) if wait else nullcontext() as watch:
         run = await writing(work)
-        answer = await ended_run(run, watch, wait_s=wait, stopping=stopping_of(request)) if watch else None
-    if answer is not None:
-        return raw_reply(answer)
+        if watch is not None:
+            stopping = stopping_of(request)
+            ended = await ended_run(run, watch, wait_s=wait, stopping=stopping, ask_again=caller.user)
+            if ended is not None:
+                return raw_reply(ended)
+            # The wait may have outlasted the caller's rights.
+            await reading(caller.user)
     return raw_reply(await reading(lambda: run_bytes(stored(run.pk))), status=202)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from runs.api.database import reading
 from runs.api.replies import json_bytes
@@ -16,10 +17,13 @@ from sandboxes.errors import NotFound
 LOOK_AGAIN_S = 3
 
 
-async def ended_run(run: Run, watch: Watch, *, wait_s: float, stopping: Stopping) -> bytes | None:
+async def ended_run(
+    run: Run, watch: Watch, *, wait_s: float, stopping: Stopping, ask_again: Callable[[], object]
+) -> bytes | None:
     """Give the run's JSON once it has ended; None when it has not within `wait_s` seconds, or cannot yet.
 
-    The server's stop ends the wait early.
+    The server's stop ends the wait early. `ask_again` raises when the caller has lost the right to wait; it is called
+    on a database thread before each look.
 
     `watch` was entered before the run was written, so an end that came since is not missed.
     """
@@ -27,11 +31,11 @@ async def ended_run(run: Run, watch: Watch, *, wait_s: float, stopping: Stopping
     deadline = clock() + wait_s
     stopping.wakes(watch)
     if run.is_terminal:
-        return await reading(lambda: run_bytes(stored(run.pk)))
+        return await reading(lambda: _if_ended(run.pk, ask_again, probably=True))
     while run.status != Run.Status.AWAITING_APPROVAL and clock() < deadline and not stopping.now:
         until = min(deadline, clock() + LOOK_AGAIN_S)
         ended = await _is_told_of_the_end(run.id, watch, until=until, stopping=stopping)
-        answer = await reading(lambda: _if_ended(run.pk, probably=ended))  # noqa: B023  awaited in this turn
+        answer = await reading(lambda: _if_ended(run.pk, ask_again, probably=ended))  # noqa: B023  awaited in this turn
         if answer is not None:
             return answer
     return None
@@ -47,8 +51,9 @@ async def _is_told_of_the_end(run_id: str, watch: Watch, *, until: float, stoppi
     return told
 
 
-def _if_ended(number: int, *, probably: bool) -> bytes | None:
+def _if_ended(number: int, ask_again: Callable[[], object], *, probably: bool) -> bytes | None:
     """The whole JSON of a run that has ended. A look that will likely find nothing reads the status alone."""
+    ask_again()
     if not probably and _status(number) not in Run.TERMINAL:
         return None
     run = stored(number)

@@ -47,6 +47,11 @@ def backend_word(backend: str) -> str:
 
 
 @register.filter
+def role_word(role: str) -> str:
+    return labels.word(labels.ROLE, role)
+
+
+@register.filter
 def control_word(name: str) -> str:
     return labels.word(labels.CONTROL, name)
 

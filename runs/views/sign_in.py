@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from runs.accounts import redeem_sign_in_link, user_of_token
 from runs.models import User
+from runs.pokes import poke_rights
 from runs.views.page import public
 from sandboxes.errors import Unauthenticated
 
@@ -65,5 +66,7 @@ def _safe_target(request: HttpRequest, target: str) -> str:
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
+    """End this browser's session, also for open pages and copies of its cookie."""
     logout(request)
+    poke_rights()
     return redirect("sign-in")

@@ -124,3 +124,66 @@ def test_it_greets_with_one_link_that_is_good_more_than_once(tmp_path: Path) -> 
     assert accounts.redeem_sign_in_link(token).is_admin
     assert token not in (tmp_path / "admin-token").read_text()
     assert SignInLink.objects.get().token_sha256 != token
+
+
+def test_it_lists_accounts_with_role_and_state() -> None:
+    printed("user", "create", "ana", "--role", "admin")
+    printed("user", "create", "zoe")
+    printed("user", "disable", "zoe")
+    assert [line.split() for line in printed("user", "list").splitlines()] == [
+        ["admin", "active", "ana"],
+        ["user", "disabled", "zoe"],
+    ]
+
+
+def test_it_disables_enables_and_gives_another_role() -> None:
+    printed("user", "create", "ana", "--role", "admin")
+    token = printed("token", "create", "ana").strip()
+    with pytest.raises(CommandError, match="last admin"):
+        printed("user", "disable", "ana")
+    printed("user", "create", "eva", "--role", "admin")
+    assert "may not sign in" in printed("user", "disable", "ana")
+    assert accounts.user_of_token(token) is None
+    with pytest.raises(CommandError, match="disabled"):
+        printed("token", "create", "ana")
+    with pytest.raises(CommandError, match="disabled"):
+        printed("user", "link", "ana")
+    assert "may sign in" in printed("user", "enable", "ana")
+    assert "role analyst" in printed("user", "role", "ana", "analyst")
+    assert User.objects.get(username="ana").role == "analyst"
+
+
+def test_it_prints_a_new_link_for_an_account_there_is() -> None:
+    first = printed("user", "create", "ana").strip().partition("token=")[2]
+    second = printed("user", "link", "ana").strip().partition("token=")[2]
+    with pytest.raises(accounts.Unauthenticated):
+        accounts.redeem_sign_in_link(first)
+    assert accounts.redeem_sign_in_link(second).username == "ana"
+
+
+def test_it_lists_and_revokes_tokens() -> None:
+    printed("user", "create", "ana")
+    token = printed("token", "create", "ana").strip()
+    printed("token", "create", "ana", "--days", "3")
+    rows = printed("token", "list", "ana").splitlines()
+    assert len(rows) == 2 and "no end" in rows[1] and not any(token in row for row in rows)
+    assert printed("token", "revoke", rows[1].split()[0]) == "Revoked.\n"
+    assert accounts.user_of_token(token) is None
+    assert len(printed("token", "list", "ana").splitlines()) == 1
+    with pytest.raises(CommandError, match="no such token"):
+        printed("token", "revoke", rows[1].split()[0])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("user", "link", "x"),
+        ("user", "disable", "x"),
+        ("user", "role", "x", "user"),
+        ("token", "list", "x"),
+        ("token", "create", "x"),
+    ],
+)
+def test_an_account_that_does_not_exist_is_told(command: tuple[str, ...]) -> None:
+    with pytest.raises(CommandError, match="no account 'x'"):
+        printed(*command)

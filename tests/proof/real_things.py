@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from typing import Any
 
 import httpx
@@ -27,6 +28,8 @@ def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
             case.path_parameters[name] = _real(name, case)
     if _is_meant_well(case, ParameterLocation.BODY) and case.operation.label == "POST /api/sessions/{session_id}/runs":
         case.body = {"tool": "js_run", "code": SCRIPT}
+    if _is_meant_well(case, ParameterLocation.BODY) and case.operation.label == "POST /api/users":
+        case.body["name"] = _free_name()
 
 
 def _is_meant_well(case: Any, location: ParameterLocation) -> bool:
@@ -35,7 +38,19 @@ def _is_meant_well(case: Any, location: ParameterLocation) -> bool:
 
 
 def _real(name: str, case: Any) -> str:
+    """An id that exists; of what a request takes away or changes for good, one made for it alone."""
+    if name == "user_id":
+        return _made("/api/users", {"name": _free_name()})
+    if name == "token_id":
+        return _made("/api/tokens", {"name": "to be revoked"})
     if case.method == "DELETE":
-        # It is gone afterwards: each gets one of its own.
-        return str(client.post("/api/sessions", json={}).json()["id"])
+        return _made("/api/sessions", {})
     return str(THINGS[name])
+
+
+def _made(path: str, body: dict[str, Any]) -> str:
+    return str(client.post(path, json=body).json()["id"])
+
+
+def _free_name() -> str:
+    return f"user {secrets.token_hex(6)}"

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 PAGES = {
     "": "/",
     "sign-in/": "/sign-in/",
+    "account/": "/account/",
     "sessions/<str:session_id>/": "/sessions/{session}/",
     "runs/<str:run_id>/": "/runs/{run}/",
 }
@@ -19,6 +20,8 @@ NO_PAGES = {
     "api/": "JSON, and Swagger UI's own page",
     "health": "JSON",
     "sign-out/": "leads to another page",
+    "account/tokens/<str:token_id>/revoke/": "leads to another page",
+    "account/sign-out-everywhere/": "leads to another page",
     "sessions/<str:session_id>/runs/": "takes a form, gives a piece of a page",
     "sessions/<str:session_id>/live/": "gives pieces of a page",
     "runs/<str:run_id>/cancel/": "takes a click, gives a piece of a page",

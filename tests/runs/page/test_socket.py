@@ -14,7 +14,7 @@ from django.test import Client
 
 from forja_site.asgi import application
 from forja_site.origins import is_allowed
-from runs import consumers
+from runs import consumers, people
 from runs.accounts import create_user, end_page_sessions
 from runs.models import Session
 from runs.sessions import create_session
@@ -87,8 +87,7 @@ def room(transactional_db):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Rights are read again at every look, and beats come quickly."""
-    monkeypatch.setattr(consumers, "CHECK_S", 0.0)
+    """Beats come quickly."""
     monkeypatch.setattr(consumers, "BEAT_S", 0.05)
     monkeypatch.setattr(consumers, "FRAME_S", 0.01)
 
@@ -225,6 +224,38 @@ async def test_signing_out_elsewhere_closes_the_page(room, quick):
         await visit.opens()
         await later(end_page_sessions, room.owner)
         assert await visit.closes() == consumers.SIGNED_OUT
+
+
+async def test_a_cookie_that_was_signed_out_serves_nobody_who_copied_it(room):
+    copied = Visit(room.pk, room.owner)
+    cookie = await sync_to_async(copied._cookie)()
+    copied._cookie = lambda: cookie
+    async with copied as visit:
+        await visit.opens()
+        browser = Client()
+        browser.cookies.load(cookie)
+        assert (await later(lambda: browser.post("/sign-out/"))).status_code == 302
+        assert await visit.closes() == consumers.SIGNED_OUT
+    async with copied as visit:
+        assert await visit.closes() == consumers.SIGNED_OUT
+
+
+async def test_a_disabled_user_sees_nothing_more(room):
+    await later(lambda: create_user(name="boss", role="admin"))
+    async with Visit(room.pk, room.owner) as visit:
+        await visit.opens()
+        await later(lambda: people.change(room.owner, active=False))
+        await later(lambda: Scribe(room).starts())
+        assert await visit.closes() == consumers.SIGNED_OUT
+
+
+async def test_one_who_no_longer_reads_everything_sees_nothing_more(room):
+    analyst = await later(lambda: create_user(name="analyst", role="analyst"))
+    async with Visit(room.pk, analyst) as visit:
+        await visit.opens()
+        await later(lambda: people.change(analyst, role="user"))
+        await later(lambda: Scribe(room).starts())
+        assert await visit.closes() == consumers.GONE
 
 
 async def test_a_deleted_session_closes_the_page(room, quick):
