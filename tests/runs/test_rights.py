@@ -9,7 +9,7 @@ import asyncio
 
 import httpx
 import pytest
-from asgiref.sync import sync_to_async
+from channels.db import database_sync_to_async
 from channels.testing import WebsocketCommunicator
 from django.conf import settings
 from django.test import Client
@@ -292,5 +292,5 @@ async def test_the_socket_serves_each_page_as_the_table_says(world):
 
     words = {None: YES, consumers.SIGNED_OUT: SIGN_IN, consumers.GONE: NOT_FOUND}
     path = f"/ws/en/sessions/{names['session_id']}/"
-    answers = {who: words[await close_code(path, await sync_to_async(cookie_of)(who))] for who in WHO}
+    answers = {who: words[await close_code(path, await database_sync_to_async(cookie_of)(who))] for who in WHO}
     assert answers == SOCKETS["ws/<str:language>/sessions/<str:session_id>/"]

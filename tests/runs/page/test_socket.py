@@ -7,7 +7,7 @@ import json
 import time
 
 import pytest
-from asgiref.sync import sync_to_async
+from channels.db import database_sync_to_async
 from channels.testing import WebsocketCommunicator
 from django.conf import settings
 from django.test import Client
@@ -33,7 +33,7 @@ class Visit:
         self.session, self.user, self.language, self.origin = session, user, language, origin
 
     async def __aenter__(self):
-        cookie = await sync_to_async(self._cookie)() if self.user is not None else ""
+        cookie = await database_sync_to_async(self._cookie)() if self.user is not None else ""
         headers = [(b"host", b"testserver"), (b"cookie", cookie.encode())]
         headers += [(b"origin", self.origin.encode())] if self.origin else []
         path = f"/ws/{self.language}/sessions/{self.session}/"
@@ -101,7 +101,7 @@ def page_of(scribe):
 
 
 def later(work, *arguments):
-    return sync_to_async(work, thread_sensitive=False)(*arguments)
+    return database_sync_to_async(work, thread_sensitive=False)(*arguments)
 
 
 async def test_a_run_written_by_somebody_else_is_followed_without_gap_or_double(room):
@@ -228,7 +228,7 @@ async def test_signing_out_elsewhere_closes_the_page(room, quick):
 
 async def test_a_cookie_that_was_signed_out_serves_nobody_who_copied_it(room):
     copied = Visit(room.pk, room.owner)
-    cookie = await sync_to_async(copied._cookie)()
+    cookie = await database_sync_to_async(copied._cookie)()
     copied._cookie = lambda: cookie
     async with copied as visit:
         await visit.opens()
